@@ -13,7 +13,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.player.playback import play
-from sandbox.player.runs import OPENING, SEED, TIMEOUT, read_script, stage_of, world_name
+from sandbox.player.runs import OPENING, SEED, TIMEOUT, make_world_name, read_script, stage_of
 from sandbox.player.step_result import RecordingTransport
 from sandbox.scenarios.reading import SHIPPED
 from sandbox.worlds.registry import WorldRegistry
@@ -30,7 +30,7 @@ def rounds(name: str, times: int) -> Iterator[Outcome]:
     transport = RecordingTransport(httpx.WSGITransport(app))
     with httpx.Client(transport=transport, timeout=TIMEOUT, trust_env=False) as line:
         server = Controls("http://127.0.0.1:8080", line)
-        stage = stage_of(script, server, world_name(script), transport)
+        stage = stage_of(script, server, make_world_name(script), transport)
         for _ in range(times):
             yield tuple((step.text, step.faults) for step in play(stage, machine_time))
             stage.controls.call("POST", "/reset", {})

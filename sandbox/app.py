@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.extension_registry import objects
-from sandbox.scenarios.model import Scenario, scenario_beginning
+from sandbox.scenarios.model import Scenario, make_beginning
 from sandbox.scenarios.reading import load
 from sandbox.web.api.addresses import BANK, HOSTS
 from sandbox.web.api.app import App, tell_listeners
@@ -35,7 +35,7 @@ def first_beginning(
 ) -> Beginning:
     """Returns the beginning of a server's worlds, with the default scenario unless another scenario is given."""
     scenario = scenario or load("default")
-    return scenario_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Decisions(life=life)))
+    return make_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Decisions(life=life)))
 
 
 def assemble(

@@ -27,9 +27,9 @@ from sandbox.contract.moves import Status
 from sandbox.contract.reasons import Reason
 from sandbox.extension_registry import GROUP, Extension
 from sandbox.people.fixtures import load_fixtures
+from sandbox.scenarios.reading import list_shipped
 from sandbox.scenarios.reading import schema as scenario_schema
-from sandbox.scenarios.reading import shipped_scenarios
-from sandbox.scenarios.well_known_values import default_values
+from sandbox.scenarios.well_known_values import list_default_values
 from sandbox.storage.format import VERSION as STATE_VERSION
 from sandbox.storage.transfer.form import VERSIONS_READ
 from sandbox.testing import BankFixture, Start
@@ -84,8 +84,8 @@ def public_names() -> Tree:
         },
         "scenarios": {
             "words": sorted(set(paths_of(scenario_schema(), scenario_schema()))),
-            "shipped": [name for name, *_ in shipped_scenarios()],
-            "values": [row.value for row in default_values()],
+            "shipped": [name for name, *_ in list_shipped()],
+            "values": [row.value for row in list_default_values()],
             "customers": list(load_fixtures().customers),
             "clients": list(load_fixtures().clients),
         },

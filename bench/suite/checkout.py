@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client import Initiation, Tokens
 from sandbox.testing import BankFixture
 
@@ -60,7 +60,7 @@ class Checkout:
     def file(self) -> Initiation:
         own = f"MARCH-{len(self.bank.bulk_payments)}"
         today = self.bank.clock.get().now.date()
-        return self.tpp.send_file(sample(FILE, today, own), reference=own)
+        return self.tpp.send_file(fill_sample(FILE, today, own), reference=own)
 
     def order(self) -> Initiation:
         start = self.bank.clock.get().now.date() + timedelta(1)

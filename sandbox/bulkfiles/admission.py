@@ -177,7 +177,8 @@ class Utf8Converter:
 
     @property
     def is_rewritten(self) -> bool:
-        """Whether the bytes were converted, so that the declaration no longer matches them."""
+        """Whether the converter changed the encoding of the file, so that the file's declaration no longer matches its
+        bytes."""
         return self._decoder is not None
 
     def convert(self, piece: bytes, is_last: bool = False) -> bytes:
@@ -196,7 +197,8 @@ class Utf8Converter:
 
 
 def encoding_of(start: bytes) -> str:
-    """Returns the codec of a file. Raises UndecodableError if it is unknown or does not match the first bytes."""
+    """Returns the codec of a file. Raises UndecodableError if the declared encoding is unknown, or does not match the
+    first bytes of the file."""
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
     match = DECLARED.match(start.decode(marked or "latin_1", "replace"))
     if match is None:
@@ -206,12 +208,15 @@ def encoding_of(start: bytes) -> str:
         known = "UTF-8, UTF-16, ISO-8859-1 and windows-1252 are some that are"
         name = repr(match[1][:ENCODING_NAME_MAX])
         raise UndecodableError(f"the XML declares the encoding {name}, which is not known; {known}")
-    if _family(declared) != _family(marked or "") or (marked == "utf_8" and declared not in UTF_8):
+    if _encoding_family_of(declared) != _encoding_family_of(marked or "") or (
+        marked == "utf_8" and declared not in UTF_8
+    ):
         of_bytes = (marked or "one byte a character").replace("_", "-")
         raise UndecodableError(f"the XML declares the encoding {match[1]}, and its first bytes are those of {of_bytes}")
     return marked or declared
 
 
-def _family(name: str) -> str:
-    """Returns `utf_16` or `utf_32` if the name is such an encoding of any byte order, else an empty text."""
+def _encoding_family_of(name: str) -> str:
+    """Returns `utf_16` or `utf_32` if the name is such an encoding, of any byte order. Returns an empty text for any
+    other encoding."""
     return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

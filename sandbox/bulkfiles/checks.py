@@ -90,17 +90,17 @@ class FileReader:
 # Checks of transfers in every format
 
 
-def iban_fault(text: str, missing: str = "it is missing") -> str | None:
+def find_iban_fault(text: str, missing: str = "it is missing") -> str | None:
     if not text:
         return missing
     return None if is_iban(text) else f"{text} is no valid IBAN"
 
 
-def transfer_faults(transfer: TransferText) -> Iterator[Fault]:
+def find_transfer_faults(transfer: TransferText) -> Iterator[Fault]:
     if not NAME.fullmatch(transfer.creditor_name):
         yield "creditor_name", "NAME", "it takes 1 to 70 characters, none of them a control character"
     iban, bic = transfer.creditor_iban, transfer.creditor_bic
-    if (fault := iban_fault(iban)) is not None:
+    if (fault := find_iban_fault(iban)) is not None:
         yield "creditor_iban", "IBAN", fault
     elif country_of(iban) not in countries.SEPA:
         yield "creditor_iban", "COUNTRY", f"{country_of(iban)} is no SEPA country"
@@ -109,7 +109,7 @@ def transfer_faults(transfer: TransferText) -> Iterator[Fault]:
             yield "creditor_bic", "BIC", f"{bic} is no BIC"
         elif iban and not bic_fits_iban(bic, iban):
             yield "creditor_bic", "BIC", f"{bic} does not belong to the IBAN"
-    yield from amount_faults(transfer)
+    yield from find_amount_faults(transfer)
     structured, unstructured = transfer.structured, transfer.unstructured
     if len(structured) > 1:
         yield "structured", "STRUCTURED", "one structured communication is allowed"
@@ -123,7 +123,7 @@ def transfer_faults(transfer: TransferText) -> Iterator[Fault]:
         yield "unstructured", "REMITTANCE", "it takes 1 to 140 characters, none of them a control character"
 
 
-def amount_faults(transfer: TransferText) -> Iterator[Fault]:
+def find_amount_faults(transfer: TransferText) -> Iterator[Fault]:
     if transfer.is_equivalent:
         yield "equivalent", "AMOUNT", "EqvtAmt is not taken: give the amount in EUR, as InstdAmt"
         return
@@ -148,8 +148,9 @@ def read_creditor_reference(text: str) -> str | None:
     return text if is_whole and iso11649.is_valid(text) else None
 
 
-def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fault]:
-    """Yields a fault if the file used this identification before. Adds the identification to `earlier`."""
+def find_repetition(transfer: TransferText, earlier: set[str]) -> Iterator[Fault]:
+    """Yields a fault if an earlier transfer of the file has the same identification. Adds the identification to
+    `earlier`."""
     text = transfer.endtoend_identification
     if text in earlier and text != NOT_PROVIDED:
         yield "endtoend_identification", "DUPLICATE_ENDTOEND", f"{text} occurs before in the file"
@@ -159,23 +160,24 @@ def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fau
 # The SEPA rulebook: charge bearer, service level, references and characters of pain.001
 
 
-def rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
+def find_rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
     """Yields the faults of a transaction against the rulebook, each at a field or at a path in the transaction."""
-    yield from term_faults(transfer.charge_bearer, transfer.service_levels, transfer.instrument)
-    amount = decimal(transfer.amount)
+    yield from find_term_faults(transfer.charge_bearer, transfer.service_levels, transfer.instrument)
+    amount = read_decimal(transfer.amount)
     if amount is not None and AMOUNT_MAX < amount < AMOUNT_READ:
         yield "amount", "AMOUNT", f"{transfer.amount} is over {AMOUNT_MAX}, the most of one SEPA credit transfer"
-    yield from address_faults(element)
-    if with_digits and (fault := _scheme_fault(transfer)) is not None:
+    yield from find_address_faults(element)
+    if with_digits and (fault := _find_scheme_fault(transfer)) is not None:
         yield "structured", "STRUCTURED", fault
     for field_name in ("instruction", "endtoend_identification"):
-        if (fault := _slash_fault(getattr(transfer, field_name))) is not None:
+        if (fault := _find_slash_fault(getattr(transfer, field_name))) is not None:
             yield field_name, "REFERENCE_SLASHES", fault
-    yield from character_faults(element)
+    yield from find_character_faults(element)
 
 
-def term_faults(charge_bearer: str, service_levels: list[str], instrument: str) -> Iterator[Fault]:
-    """Yields the faults of charge bearer, service levels and local instrument, of a batch or of a transaction."""
+def find_term_faults(charge_bearer: str, service_levels: list[str], instrument: str) -> Iterator[Fault]:
+    """Yields the faults in the terms of a batch or a transaction: its charge bearer, its service levels and its local
+    instrument."""
     if charge_bearer not in ("", CHARGE_BEARER):
         yield "ChrgBr", "CHARGE_BEARER", f"{charge_bearer} is not {CHARGE_BEARER}, which a SEPA credit transfer takes"
     for level in service_levels:
@@ -195,8 +197,9 @@ SCHEMES = {
 }
 
 
-def _scheme_fault(transfer: TransferText) -> str | None:
-    """Returns the fault of a reference whose scheme has check digits, or None. Other references are free texts."""
+def _find_scheme_fault(transfer: TransferText) -> str | None:
+    """Returns the fault of a structured reference whose scheme has check digits, or None. References of other schemes
+    are free texts."""
     text = transfer.structured[0] if transfer.structured else None
     if not text or transfer.scheme not in SCHEMES:
         return None
@@ -204,15 +207,16 @@ def _scheme_fault(transfer: TransferText) -> str | None:
     return f"{text} is of the scheme {transfer.scheme}, and not {form}" if read(text) is None else None
 
 
-def rulebook_reference_fault(text: str) -> str | None:
-    """Returns the fault of an identification (length, characters or slashes), or None."""
+def find_reference_fault(text: str) -> str | None:
+    """Returns the fault of an identification against the SEPA rulebook, or None. The rulebook limits its length,
+    characters and slashes."""
     if not 1 <= len(text) <= REFERENCE_MAX:
         return f"it takes 1 to {REFERENCE_MAX} characters"
     sign = find_forbidden_character(text) or next((mark for mark in text if mark in INDENTATION), None)
-    return _slash_fault(text) if sign is None else _character_fault(sign)
+    return _find_slash_fault(text) if sign is None else _describe_character_fault(sign)
 
 
-def _slash_fault(text: str) -> str | None:
+def _find_slash_fault(text: str) -> str | None:
     if text.startswith("/") or text.endswith("/"):
         return f"{text} begins or ends with /"
     return f"{text} holds //" if "//" in text else None
@@ -239,35 +243,33 @@ def is_latin(sign: str) -> bool:
     return sign.isalpha() and unicodedata.name(sign, "").startswith("LATIN ")
 
 
-def _character_fault(sign: str) -> str:
+def _describe_character_fault(sign: str) -> str:
     return f"{sign!r} (U+{ord(sign):04X}) is not of the SEPA set: {SEPA_SET_IN_WORDS}, and Latin letters with marks"
 
 
-def address_faults(element: Any) -> Iterator[Fault]:
+def find_address_faults(element: Any) -> Iterator[Fault]:
     """Yields a fault for each address with over two lines, unless the address is not sent to other banks."""
     for address in element.iter("{*}PstlAdr"):
         count = len(address.findall("{*}AdrLine"))
-        names = names_below(element, address) if count > ADDRESS_LINES_MAX else []
+        names = list_names_below(element, address) if count > ADDRESS_LINES_MAX else []
         if names and NOT_SENT_ON.isdisjoint(names):
             yield "/".join(names), "ADDRESS_LINES", f"it has {count} AdrLine; {ADDRESS_LINES_MAX} are taken"
 
 
-def character_faults(element: Any) -> Iterator[Fault]:
-    """Yields the faults of characters in texts that are sent to other banks.
-
-    All texts of an element are matched at once first, which is enough for most elements.
-    """
+def find_character_faults(element: Any) -> Iterator[Fault]:
+    """Yields the faults of characters in the texts of an element that are sent to other banks. First matches all texts
+    of the element at once, which is enough for most elements."""
     if USUAL_TEXT.fullmatch("".join(element.itertext())):
         return
     for node in element.iter("{*}*"):
         sign = None if len(node) else find_forbidden_character(node.text or "")
         if sign is not None:
-            names = names_below(element, node)
+            names = list_names_below(element, node)
             if NOT_SENT_ON.isdisjoint(names):
-                yield "/".join(names), "CHARACTERS", _character_fault(sign)
+                yield "/".join(names), "CHARACTERS", _describe_character_fault(sign)
 
 
-def names_below(ancestor: Any, node: Any) -> list[str]:
+def list_names_below(ancestor: Any, node: Any) -> list[str]:
     """Returns the names of the elements from below the ancestor down to the node."""
     names: list[str] = []
     while node is not ancestor and node is not None:
@@ -280,7 +282,8 @@ def names_below(ancestor: Any, node: Any) -> list[str]:
 
 
 def make_transfer(transfer: TransferText) -> Transfer:
-    """Returns the record of a transfer without faults. A reference of an unknown form stays as in the file."""
+    """Returns the record of a transfer that has no faults. A reference of an unknown form stays as it is in the
+    file."""
     structured = transfer.structured[0] if transfer.structured else None
     return Transfer(
         transfer.place,
@@ -309,7 +312,7 @@ def read_date(text: str, rules: ValidationRules) -> date:
     return day
 
 
-def decimal(text: str) -> Decimal | None:
+def read_decimal(text: str) -> Decimal | None:
     """Returns the number, or None if the text is no decimal number or too long to be added exactly."""
     return Decimal(text) if len(text) <= NUMBER_LENGTH_MAX and NUMBER.fullmatch(text) else None
 
@@ -324,7 +327,7 @@ class AmountSum:
 
     def add(self, text: str) -> None:
         self.count += 1
-        number = decimal(text)
+        number = read_decimal(text)
         if number is None:
             self.is_whole = False
         else:
@@ -368,7 +371,8 @@ class BatchDraft:
         self.refused.append(RefusedTransfer(transfer.place, name, tuple(codes), findings))
 
     def close(self) -> BatchReport | RefusedBatch:
-        """Returns the batch, valid or refused. If only transfers have faults, `rest` is the batch without them."""
+        """Returns the batch, which is valid or refused. If the batch is refused only because of some transfers, `rest`
+        is the batch without them."""
         transfers, refused = tuple(self.transfers), tuple(self.refused)
         total = sum((transfer.amount.number for transfer in transfers), Decimal(0))
         head = (self.place, self.name, self.debtor_iban, self.debtor_currency, self.execution_date, self.batch_booking)

@@ -29,7 +29,7 @@ NumberedLine = tuple[int, str]
 
 
 class CsvFileReader(FileReader):
-    """Reads a file into a report, line by line."""
+    """Reads a csv file into a report, line by line."""
 
     def __init__(self, rules: ValidationRules) -> None:
         super().__init__(rules)
@@ -87,9 +87,9 @@ class CsvFileReader(FileReader):
         )
         draft.sum.add(transfer.amount)
         faults = chain(
-            checks.transfer_faults(transfer),
-            column_faults(row, self.rules.with_digits),
-            checks.repetition_faults(transfer, self.endtoend_ids),
+            checks.find_transfer_faults(transfer),
+            find_column_faults(row, self.rules.with_digits),
+            checks.find_repetition(transfer, self.endtoend_ids),
         )
         draft.add(transfer, ((place, code, f"{COLUMNS.get(name, name)}: {text}") for name, code, text in faults))
 
@@ -99,7 +99,7 @@ class CsvFileReader(FileReader):
         name = f"BULK-{len(self.drafts) + 1}"
         draft = BatchDraft(place, FileFindings(self.allowance), self.rules.today, name, debtor)
         self.drafts[debtor, day] = draft
-        if (fault := checks.iban_fault(debtor)) is not None:
+        if (fault := checks.find_iban_fault(debtor)) is not None:
             draft.findings.add(place, "IBAN", f"debtor_iban: {fault}")
         try:
             draft.execution_date = checks.read_date(day, self.rules)
@@ -109,7 +109,7 @@ class CsvFileReader(FileReader):
         return draft
 
 
-def column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault]:
+def find_column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault]:
     """Yields faults of references, which the rulebook does not regulate in a csv (service 2.3), and of formulas."""
     structured = row["remittance_structured"]
     if not IDENTIFICATION.fullmatch(row["endtoend_identification"]):

@@ -9,7 +9,13 @@ from sandbox.banking.iban import BANK_BIC
 from sandbox.bulkfiles import checks
 from sandbox.bulkfiles.admission import NAMESPACE, Progress, UndecodableError
 from sandbox.bulkfiles.checks import EUR, INSTANT, TRANSACTIONS_MAX, AmountSum, BatchDraft, Fault, TransferText
-from sandbox.bulkfiles.pain001_stream import ElementPart, ElementStream, UnreadableError, borrow_schema, schema_faults
+from sandbox.bulkfiles.pain001_stream import (
+    ElementPart,
+    ElementStream,
+    UnreadableError,
+    borrow_schema,
+    find_schema_faults,
+)
 from sandbox.bulkfiles.report import BatchReport, FileFindings, FileReport, RefusedBatch, ValidationRules
 
 # Where a transaction has its fields, for the places of findings; the newer version calls a BIC otherwise.
@@ -45,7 +51,7 @@ class Dialect:
         # Cached, because each of 100,000 transactions needs them.
         self.path = cache(lambda path: "/".join(prefix + name for name in path.split("/")))
 
-    def text(self, element: Any, path: str) -> str:
+    def read_text(self, element: Any, path: str) -> str:
         """Returns the text at a path. Empty if it is missing."""
         return str(element.findtext(self.path(path), ""))
 
@@ -56,31 +62,31 @@ class Dialect:
         structured = [part for part in parts if part.tag == self.path("Strd")]
         return TransferText(
             place,
-            **{name: self.text(element, self.places[name]) for name in TEXT_PATHS},
+            **{name: self.read_text(element, self.places[name]) for name in TEXT_PATHS},
             amount="" if amount is None else (amount.text or "").strip(),
             currency="" if amount is None else amount.get("Ccy", ""),
             structured=[part.findtext(self.path("CdtrRefInf/Ref")) for part in structured],
             unstructured=[part.text or "" for part in parts if part.tag == self.path("Ustrd")],
-            service_levels=self.service_levels(element),
-            instrument=self.instrument(element),
-            scheme=self._scheme(structured[0]) if structured else "",
+            service_levels=self.read_service_levels(element),
+            instrument=self.read_instrument(element),
+            scheme=self._read_scheme(structured[0]) if structured else "",
             is_equivalent=amount is None and element.find(self.path("Amt/EqvtAmt")) is not None,
         )
 
-    def service_levels(self, element: Any) -> list[str]:
+    def read_service_levels(self, element: Any) -> list[str]:
         """Returns the service levels of a batch or a transaction. The newer version may have several."""
         levels = element.findall(self.path("PmtTpInf/SvcLvl"))
-        return [self.text(level, "Cd") or "a level of one's own (Prtry)" for level in levels]
+        return [self.read_text(level, "Cd") or "a level of one's own (Prtry)" for level in levels]
 
-    def instrument(self, element: Any) -> str:
+    def read_instrument(self, element: Any) -> str:
         """Returns the local instrument of a batch or a transaction. Empty if it is missing."""
         if element.find(self.path("PmtTpInf/LclInstrm")) is None:
             return ""
-        return self.text(element, "PmtTpInf/LclInstrm/Cd") or "a local instrument of one's own (Prtry)"
+        return self.read_text(element, "PmtTpInf/LclInstrm/Cd") or "a local instrument of one's own (Prtry)"
 
-    def _scheme(self, structured: Any) -> str:
+    def _read_scheme(self, structured: Any) -> str:
         """Returns the scheme of a structured communication: its issuer or its own type, in upper case."""
-        texts = (self.text(structured, path).strip() for path in SCHEME_PATHS)
+        texts = (self.read_text(structured, path).strip() for path in SCHEME_PATHS)
         return next((text.upper() for text in texts if text), "")
 
 
@@ -89,20 +95,23 @@ class BatchHead:
 
     def __init__(self, element: Any, dialect: Dialect) -> None:
         def text(path: str) -> str:
-            return dialect.text(element, path).strip()
+            return dialect.read_text(element, path).strip()
 
         self.name, self.method = text("PmtInfId"), text("PmtMtd")
         self.iban, self.currency = text("DbtrAcct/Id/IBAN"), text("DbtrAcct/Ccy") or EUR
         self.number, self.total = text("NbOfTxs"), text("CtrlSum")
         self.booking = text("BtchBookg") in ("true", "1")
         self.charge_bearer, self.debtor_bic = text("ChrgBr"), text(dialect.debtor_bic)
-        self.service_levels, self.instrument = dialect.service_levels(element), dialect.instrument(element)
+        self.read_service_levels, self.read_instrument = (
+            dialect.read_service_levels(element),
+            dialect.read_instrument(element),
+        )
         self.is_moment = bool(text(f"{dialect.date}Tm"))
         self.day = text(dialect.date)[:10]  # a date of the schema may name a zone, which no banking day has
 
 
 class PainFileReader(checks.FileReader):
-    """Reads a file into a report, one transaction or batch after the other."""
+    """Reads a pain.001 file into a report, one transaction or batch after the other."""
 
     def __init__(self, rules: ValidationRules) -> None:
         super().__init__(rules)
@@ -116,7 +125,7 @@ class PainFileReader(checks.FileReader):
     def read(self, content: bytes, progress: Progress) -> FileReport:
         stream = ElementStream()
         try:
-            parts = stream.parts(content, progress)
+            parts = stream.read_parts(content, progress)
             next(parts)  # the root, which has the version
             with borrow_schema(stream.version) as schema:
                 self._read_parts(parts, schema, Dialect(stream.version))
@@ -139,8 +148,8 @@ class PainFileReader(checks.FileReader):
                 case ElementPart.BATCH:
                     self._read_batch(schema, dialect, element)
                 case ElementPart.HEADER:
-                    self.message_id = dialect.text(element, "MsgId")[: checks.NAME_LENGTH_MAX]
-                    self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
+                    self.message_id = dialect.read_text(element, "MsgId")[: checks.NAME_LENGTH_MAX]
+                    self.declared = dialect.read_text(element, "NbOfTxs"), dialect.read_text(element, "CtrlSum")
                 case ElementPart.WHOLE:
                     self._check_file(schema, element)
 
@@ -151,21 +160,22 @@ class PainFileReader(checks.FileReader):
         draft.instant_count += transfer.instrument == INSTANT
         if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
             raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} transactions")
-        draft.add(transfer, self._transaction_faults(schema, dialect, element, transfer))
+        draft.add(transfer, self._find_transaction_faults(schema, dialect, element, transfer))
 
-    def _transaction_faults(
+    def _find_transaction_faults(
         self, schema: Any, dialect: Dialect, element: Any, transfer: TransferText
     ) -> Iterator[Fault]:
-        """Yields the faults against the schema. If there are none, yields the faults against further rules."""
+        """Yields the faults of a transaction against the schema. If there are none, yields its faults against the other
+        rules."""
         is_valid = True
-        for below, text in schema_faults(schema, element):
+        for below, text in find_schema_faults(schema, element):
             is_valid = False
             yield transfer.place + below, "XSD", text
         if not is_valid:
             return
-        rulebook = checks.rulebook_faults(element, transfer, self.rules.with_digits)
-        repetitions = checks.repetition_faults(transfer, self.endtoend_ids)
-        for name, code, text in chain(checks.transfer_faults(transfer), rulebook, repetitions):
+        rulebook = checks.find_rulebook_faults(element, transfer, self.rules.with_digits)
+        repetitions = checks.find_repetition(transfer, self.endtoend_ids)
+        for name, code, text in chain(checks.find_transfer_faults(transfer), rulebook, repetitions):
             yield f"{transfer.place}/{dialect.places.get(name, name)}", code, text
 
     def _read_batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
@@ -173,12 +183,12 @@ class PainFileReader(checks.FileReader):
         count_before = findings.count
         draft.name, draft.debtor_iban, draft.debtor_currency = head.name, head.iban, head.currency
         draft.batch_booking = head.booking
-        for below, text in schema_faults(schema, element):
+        for below, text in find_schema_faults(schema, element):
             findings.add(draft.place + below, "XSD", text)
         if findings.count == count_before:
-            add_faults(findings, draft.place, self._head_faults(head, element, dialect))
-            add_faults(findings, draft.place, self._day_faults(head))
-        name = dialect.text(element, "PmtInfId")
+            add_faults(findings, draft.place, self._find_head_faults(head, element, dialect))
+            add_faults(findings, draft.place, self._read_day(head))
+        name = dialect.read_text(element, "PmtInfId")
         if name and name in self.batch_names:
             findings.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
         self.batch_names.add(name)
@@ -186,28 +196,28 @@ class PainFileReader(checks.FileReader):
         draft.has_valid_head = findings.count == count_before
         self.batches.append(draft.close())
 
-    def _head_faults(self, head: BatchHead, element: Any, dialect: Dialect) -> Iterator[Fault]:
+    def _find_head_faults(self, head: BatchHead, element: Any, dialect: Dialect) -> Iterator[Fault]:
         if head.method != "TRF":
             yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
-        fault = checks.iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
+        fault = checks.find_iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
         if fault is not None:
             yield "DbtrAcct/Id/IBAN", "IBAN", fault
         if head.currency != EUR:
             yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
-        yield from sum_faults(head.number, head.total, self.draft.sum)
-        if (fault := checks.rulebook_reference_fault(head.name)) is not None:
+        yield from compare_sums(head.number, head.total, self.draft.sum)
+        if (fault := checks.find_reference_fault(head.name)) is not None:
             yield "PmtInfId", "PMT_INF_ID", fault
-        yield from checks.term_faults(head.charge_bearer, head.service_levels, head.instrument)
+        yield from checks.find_term_faults(head.charge_bearer, head.read_service_levels, head.read_instrument)
         if head.debtor_bic not in DEBTOR_BICS:
             fault = f"{head.debtor_bic} is not this bank's BIC, {BANK_BIC}; {checks.NOT_PROVIDED} is taken too"
             yield dialect.debtor_bic, "DEBTOR_AGENT", fault
         for name in ("Dbtr", "UltmtDbtr"):
             party = element.find(dialect.path(name))
             if party is not None:
-                for path, code, fault in chain(checks.character_faults(party), checks.address_faults(party)):
+                for path, code, fault in chain(checks.find_character_faults(party), checks.find_address_faults(party)):
                     yield f"{name}/{path}", code, fault
 
-    def _day_faults(self, head: BatchHead) -> Iterator[Fault]:
+    def _read_day(self, head: BatchHead) -> Iterator[Fault]:
         """Reads the execution day and yields its faults. An instant batch is instant as a whole, and runs today."""
         draft = self.draft
         try:
@@ -216,8 +226,8 @@ class PainFileReader(checks.FileReader):
             draft.execution_date = checks.read_date(head.day, self.rules)
         except ValueError as error:
             yield "ReqdExctnDt", "DATE", str(error)
-        draft.is_instant = head.instrument == INSTANT or draft.instant_count > 0
-        if draft.is_instant and head.instrument != INSTANT and draft.instant_count < draft.sum.count:
+        draft.is_instant = head.read_instrument == INSTANT or draft.instant_count > 0
+        if draft.is_instant and head.read_instrument != INSTANT and draft.instant_count < draft.sum.count:
             asking = f"{draft.instant_count} of {draft.sum.count} transactions ask for {INSTANT}"
             yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", f"{asking}: all of a bulk do, or none does"
         if draft.is_instant and draft.execution_date != self.rules.today:
@@ -225,10 +235,10 @@ class PainFileReader(checks.FileReader):
             yield "ReqdExctnDt", "LOCAL_INSTRUMENT", fault
 
     def _check_file(self, schema: Any, element: Any) -> None:
-        for below, text in schema_faults(schema, element):
+        for below, text in find_schema_faults(schema, element):
             self.findings.add(below.removeprefix("/CstmrCdtTrfInitn/") or "Document", "XSD", text)
-        add_faults(self.findings, "GrpHdr", sum_faults(*self.declared, self.sum))
-        fault = None if self.message_id is None else checks.rulebook_reference_fault(self.message_id)
+        add_faults(self.findings, "GrpHdr", compare_sums(*self.declared, self.sum))
+        fault = None if self.message_id is None else checks.find_reference_fault(self.message_id)
         if fault is not None:
             self.findings.add("GrpHdr/MsgId", "MSG_ID", fault)
 
@@ -238,11 +248,11 @@ def add_faults(findings: FileFindings, place: str, faults: Iterable[Fault]) -> N
         findings.add(f"{place}/{path}", code, text)
 
 
-def sum_faults(number: str, total: str, counted: AmountSum) -> Iterator[Fault]:
-    """Compares the declared number and sum of a batch or file, if they are declared, with the counted values."""
-    declared = checks.decimal(number.strip())
+def compare_sums(number: str, total: str, counted: AmountSum) -> Iterator[Fault]:
+    """Yields a fault for each declared number or sum of a batch or a file that differs from the counted one."""
+    declared = checks.read_decimal(number.strip())
     if declared is not None and declared != counted.count:
         yield "NbOfTxs", "NB_OF_TXS", f"it says {declared}, the file has {counted.count}"
-    declared = checks.decimal(total.strip())
+    declared = checks.read_decimal(total.strip())
     if declared is not None and counted.is_whole and declared != counted.total:
         yield "CtrlSum", "CTRL_SUM", f"it says {declared}, the amounts make {counted.total}"

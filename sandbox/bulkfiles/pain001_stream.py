@@ -26,7 +26,7 @@ from lxml import etree
 
 from sandbox.banking.calendar import explain_wrong_date
 from sandbox.bulkfiles.admission import NAMESPACE, NAMESPACES, VERSIONS, Progress, Utf8Converter
-from sandbox.bulkfiles.checks import names_below
+from sandbox.bulkfiles.checks import list_names_below
 from sandbox.bulkfiles.report import TEXTS_MAX, FindingCode
 
 NAMES = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "PmtInf", "CdtTrfTxInf")
@@ -131,8 +131,8 @@ class ElementStream:
         self._tags: set[bytes] = set()
         self._markup = 0  # signs of markup since the last transaction or bulk
 
-    def parts(self, content: bytes, progress: Progress) -> Iterator[tuple[ElementPart, Any]]:
-        """Yields each part once. A part may change when the next part is requested."""
+    def read_parts(self, content: bytes, progress: Progress) -> Iterator[tuple[ElementPart, Any]]:
+        """Yields each part of the file once. A part may change when the next part is requested."""
         converter = Utf8Converter()
         try:
             for start in range(0, len(content), PIECE):
@@ -146,7 +146,7 @@ class ElementStream:
         except etree.XMLSyntaxError as error:
             raise UnreadableError(str(error.lineno or 1), "XML", error.msg) from None
         if self._root is None:  # the parser has events of known names only
-            raise _version_error(document.tag)
+            raise _make_version_error(document.tag)
         if self._message is not None:
             self._batches.remove_rest(self._message)
         yield ElementPart.WHOLE, document
@@ -167,14 +167,14 @@ class ElementStream:
             self._root = element
             self.version = VERSION_OF.get(element.tag, "")
             if not self.version:
-                raise _version_error(element.tag)
+                raise _make_version_error(element.tag)
             yield ElementPart.ROOT, element
         elif parent is self._root and self._message is None and element.tag == self._tag("CstmrCdtTrfInitn"):
             self._message = element
-            self._batches = self._repeated("PmtInf", BATCH)
+            self._batches = self._repeated_elements_of("PmtInf", BATCH)
         elif parent is self._message and element.tag == self._tag("PmtInf"):
             self._batch = element
-            self._transactions = self._repeated("CdtTrfTxInf", TRANSACTION)
+            self._transactions = self._repeated_elements_of("CdtTrfTxInf", TRANSACTION)
             yield ElementPart.BATCH_START, element
 
     def _end(self, element: Any) -> Iterator[tuple[ElementPart, Any]]:
@@ -197,7 +197,7 @@ class ElementStream:
     def _tag(self, name: str) -> str:
         return f"{{{NAMESPACE}{self.version}}}{name}"
 
-    def _repeated(self, name: str, minimal: str) -> RepeatedElements:
+    def _repeated_elements_of(self, name: str, minimal: str) -> RepeatedElements:
         text = minimal.format(namespace=NAMESPACE + self.version, date=DATES[self.version])
         return RepeatedElements(self._tag(name), text)
 
@@ -205,7 +205,7 @@ class ElementStream:
 # Versions
 
 
-def _version_error(tag: str) -> UnreadableError:
+def _make_version_error(tag: str) -> UnreadableError:
     """Returns the error of a file with a root element that the bank does not accept."""
     namespace, _, name = tag.removeprefix("{").rpartition("}")
     expected = " or ".join(NAMESPACES)
@@ -214,11 +214,11 @@ def _version_error(tag: str) -> UnreadableError:
     elif namespace.startswith(NAMESPACE):
         fault = f"the file is {namespace.removeprefix(NAMESPACE)}; taken are {' and '.join(VERSIONS)}"
     else:
-        fault = _namespace_fault(name, namespace, expected)
+        fault = _describe_namespace_fault(name, namespace, expected)
     return UnreadableError("Document", "VERSION", fault)
 
 
-def _namespace_fault(name: str, namespace: str, expected: str) -> str:
+def _describe_namespace_fault(name: str, namespace: str, expected: str) -> str:
     place = f"the namespace {namespace[:NAMESPACE_SHOWN]}" if namespace else "no namespace"
     return f"{name} is in {place}; expected is {expected}"
 
@@ -247,7 +247,7 @@ def _compile(version: str) -> Any:
     return etree.XMLSchema(root)
 
 
-def schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
+def find_schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
     """Yields the schema errors of an element: for each place, its path below the element and a sentence."""
     if schema.validate(element):
         return
@@ -256,7 +256,7 @@ def schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
         if entry.path not in visited:
             visited.add(entry.path)
             # Finding the place takes long, and the report keeps only the first texts.
-            below = _path_below(element, entry.path) if len(visited) <= TEXTS_MAX else ""
+            below = _shorten_path(element, entry.path) if len(visited) <= TEXTS_MAX else ""
             yield below, _sentence_of(entry.message, str(etree.QName(element).namespace))
 
 
@@ -267,18 +267,19 @@ def _sentence_of(message: str, namespace: str) -> str:
     """
     unexpected = UNEXPECTED.match(message)
     if unexpected and (unexpected["namespace"] or "") != namespace:
-        return _namespace_fault(unexpected["local"], unexpected["namespace"] or "", namespace)
+        return _describe_namespace_fault(unexpected["local"], unexpected["namespace"] or "", namespace)
     text = message.replace(f"{{{namespace}}}", "")
     value = VALUE.search(text)
     fault = explain_wrong_date(value[1]) if value else ""
     return f"{text} {fault}." if fault else text
 
 
-def _path_below(element: Any, path: str | None) -> str:
-    """Returns the element names of a path such as `/*/*[3]/*`, as `/CdtrAcct/Id`. Empty for the element itself."""
+def _shorten_path(element: Any, path: str | None) -> str:
+    """Returns the path of a part of an element as names: `/CdtrAcct/Id` for `/*/*[3]/*`. Returns an empty text for the
+    element itself."""
     prefixes = {prefix: uri for prefix, uri in element.nsmap.items() if prefix}
     nodes: Any = []
     with suppress(etree.XPathError):
         nodes = etree.ElementTree(element).xpath(path, namespaces=prefixes) if path else []
     node = nodes[0] if nodes and etree.iselement(nodes[0]) else element
-    return "".join(f"/{name}" for name in names_below(element, node))
+    return "".join(f"/{name}" for name in list_names_below(element, node))

@@ -29,7 +29,7 @@ FindingCode = Literal[
 
 
 class ValidationRules(NamedTuple):
-    """The rules by which a bank validates files on one day."""
+    """The rules by which a bank validates the files of one day."""
 
     today: date
     days_ahead_max: int = Decisions.execution_days_ahead_max
@@ -187,25 +187,25 @@ class FileStatus(NamedTuple):
 
 
 def render(report: FileReport) -> str:
-    return "\n".join(_lines(report)) + "\n"
+    return "\n".join(_render_lines(report)) + "\n"
 
 
-def _lines(report: FileReport) -> Iterator[str]:
+def _render_lines(report: FileReport) -> Iterator[str]:
     if report.is_refused:
         yield "The bank would refuse the whole file."
     elif len(report.valid_batches) < len(report.batches):
         yield f"The bank would take {len(report.valid_batches)} of {len(report.batches)} bulks."
     else:
         yield "The bank would take the whole file, if the debtor accounts are a business customer's."
-    yield from _finding_lines(report.findings, "")
+    yield from _render_findings(report.findings, "")
     for batch in report.batches:
         name = batch.payment_information_id or "(no name)"
         verdict = "refused" if batch.findings else "holds"
         yield f"{name}: {verdict}; transactions: {batch.number_of_transactions}, sum: {batch.control_sum}"
-        yield from _finding_lines(batch.findings, "  ")
+        yield from _render_findings(batch.findings, "  ")
 
 
-def _finding_lines(findings: FileFindings, indent: str) -> Iterator[str]:
+def _render_findings(findings: FileFindings, indent: str) -> Iterator[str]:
     for finding in findings:
         where = f"line {finding.place}" if finding.line is not None else finding.place
         yield f"{indent}{where}: {finding.code}: {finding.text}"

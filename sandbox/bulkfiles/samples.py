@@ -1,10 +1,10 @@
-"""Sample bulk files. Their dates are words in braces, because fixed dates would soon be refused."""
+"""Sample bulk files. In place of dates they have words in braces, because fixed dates would soon be in the past."""
 
 import re
 from datetime import date, timedelta
 
 from sandbox.banking.countries import read_fixture
-from sandbox.bulkfiles.checks import rulebook_reference_fault
+from sandbox.bulkfiles.checks import find_reference_fault
 
 # What the bank says about each. The debtor accounts are those of the customer `bakkerij`.
 SAMPLES = {
@@ -25,11 +25,11 @@ DAYS = {"{today}": 0, "{tomorrow}": 1, "{yesterday}": -1, "{far}": 366}
 MESSAGE_ID = re.compile(rb"<MsgId>[^<]*</MsgId>")
 
 
-def sample(name: str, today: date, message_id: str | None = None) -> bytes:
-    """Returns a sample with its dates filled in for the bank's `today`. Raises ValueError for an invalid MsgId."""
+def fill_sample(name: str, today: date, message_id: str | None = None) -> bytes:
+    """Returns a sample file whose dates are counted from the bank's `today`. Raises ValueError for an invalid MsgId."""
     content = read_fixture(f"bulk/{name}")
     if message_id is not None:
-        if (fault := rulebook_reference_fault(message_id)) is not None:
+        if (fault := find_reference_fault(message_id)) is not None:
             raise ValueError(f"the MsgId is not taken: {fault}")
         if not MESSAGE_ID.search(content):
             raise ValueError("a csv has no MsgId")

@@ -106,38 +106,38 @@ class ReportLine(NamedTuple):
 
 
 def write_report(file: FileStatus) -> Iterator[bytes]:
-    pieces = csv_pieces(file) if file.kind == "csv" else pain002_pieces(file)
+    pieces = write_csv(file) if file.kind == "csv" else write_pain002(file)
     return (piece.encode() for piece in pieces)
 
 
 # The facts
 
 
-def file_line(file: FileStatus) -> ReportLine:
+def make_file_line(file: FileStatus) -> ReportLine:
     counts, total = Counter[str](), Decimal()
     for item in file.batches:
-        counts += batch_counts(item)
+        counts += count_transactions(item)
         total += item.batch.control_sum
     is_whole = all(isinstance(item.batch, RefusedBatch) or not item.batch.refused for item in file.batches)
-    status = _common_status(counts) or ISO_STATUSES[file.status]
+    status = _find_common_status(counts) or ISO_STATUSES[file.status]
     reasons = _reasons_of(file.findings) or _end_reasons(file.status, file.reason)
     reference = file.message_id if file.kind == "pain.001" else file.reference or file.file_id
     return ReportLine(reference or "", status, reasons, counts, total if is_whole and file.batches else None)
 
 
-def batch_line(item: BatchStatus) -> ReportLine:
+def make_batch_line(item: BatchStatus) -> ReportLine:
     batch, refused = item.batch, content_of(item.batch).refused
     of_transfers = {finding for transfer in refused for finding in transfer.findings}
     own = _reasons_of(finding for finding in batch.findings if finding not in of_transfers)
     is_whole = isinstance(batch, RefusedBatch) or not refused  # else the sum is that of the valid ones
-    counts = batch_counts(item)
-    status = _common_status(counts) or ISO_STATUSES[item.status]
+    counts = count_transactions(item)
+    status = _find_common_status(counts) or ISO_STATUSES[item.status]
     reasons = (own if item.status in ENDED else ()) or _end_reasons(item.status, item.reason)
     total = batch.control_sum if is_whole else None
     return ReportLine(batch.payment_information_id or "", status, reasons, counts, total, batch.place)
 
 
-def transaction_lines(item: BatchStatus) -> Iterator[ReportLine]:
+def make_transaction_lines(item: BatchStatus) -> Iterator[ReportLine]:
     """Yields the transactions of a batch in the order of the file."""
     content, status = content_of(item.batch), ISO_STATUSES[item.status]
     counts = Counter({status: 1})
@@ -145,11 +145,11 @@ def transaction_lines(item: BatchStatus) -> Iterator[ReportLine]:
         ReportLine(each.endtoend_identification, status, (), counts, each.amount.number, each.place, each)
         for each in content.transfers
     )
-    return merge(valid, map(_refused_line, content.refused), key=lambda line: position(line.place))
+    return merge(valid, map(_make_refused_line, content.refused), key=lambda line: position_of(line.place))
 
 
-def _refused_line(transfer: RefusedTransfer) -> ReportLine:
-    reasons = {_iso_code(code): () for code in transfer.codes} | {
+def _make_refused_line(transfer: RefusedTransfer) -> ReportLine:
+    reasons = {_convert_code(code): () for code in transfer.codes} | {
         reason.code: reason.texts for reason in _reasons_of(transfer.findings)
     }
     pairs = tuple(StatusReason(code, texts) for code, texts in reasons.items())
@@ -161,21 +161,23 @@ def content_of(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
     return batch.rest if isinstance(batch, RefusedBatch) and batch.rest is not None else batch
 
 
-def batch_counts(item: BatchStatus) -> Counter[str]:
-    """Returns the number of transactions by status. It includes transactions that older versions did not store."""
+def count_transactions(item: BatchStatus) -> Counter[str]:
+    """Returns the number of transactions of a batch by status, including transactions that earlier versions did not
+    store."""
     content = content_of(item.batch)
     refused = len(content.refused)
     of_all = max(item.batch.number_of_transactions, len(content.transfers) + refused)
     return Counter({ISO_STATUSES[item.status]: of_all - refused}) + Counter({REJECTED: refused})
 
 
-def position(place: str) -> int:
-    """Returns the number of a transaction: its line, or the last index of its path."""
+def position_of(place: str) -> int:
+    """Returns the position of a transaction in its file: its line number, or the last index of its path."""
     return int(place.removesuffix("]").rpartition("[")[2])
 
 
-def _common_status(counts: Counter[str]) -> str | None:
-    """Returns the status of all transactions, PART if they differ, or None if there are none."""
+def _find_common_status(counts: Counter[str]) -> str | None:
+    """Returns the status that all transactions have, PART if their statuses differ, or None if there are no
+    transactions."""
     return None if not counts else next(iter(counts)) if len(counts) == 1 else PARTLY
 
 
@@ -183,7 +185,7 @@ def _reasons_of(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
     texts: dict[str, list[str]] = {}
     for finding in findings:
         where = f"line {finding.place}" if finding.line is not None else finding.place
-        texts.setdefault(_iso_code(finding.code), []).append(f"{finding.code} at {where}: {finding.text}")
+        texts.setdefault(_convert_code(finding.code), []).append(f"{finding.code} at {where}: {finding.text}")
     return tuple(StatusReason(code, tuple(lines)) for code, lines in texts.items())
 
 
@@ -191,79 +193,82 @@ def _end_reasons(status: Status, reason: str | None) -> tuple[StatusReason, ...]
     """Returns why the file or batch ended, or why it still waits."""
     if reason is None and status in ENDED:
         reason = CANCELLED if status is Status.CANC else Reason.NOT_GIVEN.code
-    return () if reason is None else (StatusReason(_iso_code(reason)),)
+    return () if reason is None else (StatusReason(_convert_code(reason)),)
 
 
-def _iso_code(code: str) -> str:
+def _convert_code(code: str) -> str:
     return REASON_CODES.get(code, code)
 
 
 # pain.002
 
 
-def pain002_pieces(file: FileStatus) -> Iterator[str]:
+def write_pain002(file: FileStatus) -> Iterator[str]:
     version = PAIN_002.get(file.version or "", NEWEST)
     is_newer = version == NEWEST
-    moment = _element("CreDtTm", write_instant(file.at))
+    moment = _write_element("CreDtTm", write_instant(file.at))
     # A message has an id of its own, and the report of a later moment is another message.
-    message_id = _element("MsgId", f"{file.file_id.replace('-', '')[:20]}-{file.at:%y%m%d%H%M%S}")
-    agent = f"<DbtrAgt><FinInstnId>{_element('BICFI' if is_newer else 'BIC', BANK_BIC)}</FinInstnId></DbtrAgt>"
-    whole = file_line(file)
-    original = _element("OrgnlMsgId", _id(whole.reference)) + _element("OrgnlMsgNmId", file.version or "pain.001")
+    message_id = _write_element("MsgId", f"{file.file_id.replace('-', '')[:20]}-{file.at:%y%m%d%H%M%S}")
+    agent = f"<DbtrAgt><FinInstnId>{_write_element('BICFI' if is_newer else 'BIC', BANK_BIC)}</FinInstnId></DbtrAgt>"
+    whole = make_file_line(file)
+    original = _write_element("OrgnlMsgId", _fit_identification(whole.reference)) + _write_element(
+        "OrgnlMsgNmId", file.version or "pain.001"
+    )
     yield (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="{NAMESPACE}{version}">\n<CstmrPmtStsRpt>\n'
         f"<GrpHdr>{message_id}{moment}{agent}</GrpHdr>\n"
-        f"<OrgnlGrpInfAndSts>{original}{_status_elements(whole, 'GrpSts')}</OrgnlGrpInfAndSts>\n"
+        f"<OrgnlGrpInfAndSts>{original}{_write_status(whole, 'GrpSts')}</OrgnlGrpInfAndSts>\n"
     )
     for item in file.batches:
-        line = batch_line(item)
-        name = _element("OrgnlPmtInfId", _id(line.reference))
-        yield f"<OrgnlPmtInfAndSts>{name}{_status_elements(line, 'PmtInfSts')}\n"
-        for transaction in transaction_lines(item):
-            yield _transaction_element(transaction, is_newer)
+        line = make_batch_line(item)
+        name = _write_element("OrgnlPmtInfId", _fit_identification(line.reference))
+        yield f"<OrgnlPmtInfAndSts>{name}{_write_status(line, 'PmtInfSts')}\n"
+        for transaction in make_transaction_lines(item):
+            yield _write_transaction(transaction, is_newer)
         yield "</OrgnlPmtInfAndSts>\n"
     yield "</CstmrPmtStsRpt>\n</Document>\n"
 
 
-def _status_elements(line: ReportLine, status_name: str) -> str:
-    """Returns the elements with number, sum, status, reasons and counts of a file or a batch."""
-    number = _element("OrgnlNbOfTxs", str(line.number)) if line.number else ""
+def _write_status(line: ReportLine, status_name: str) -> str:
+    """Returns the XML elements about a file or a batch: number, sum, status, reasons and counts."""
+    number = _write_element("OrgnlNbOfTxs", str(line.number)) if line.number else ""
     total = "" if line.amount is None else f"{line.amount:.2f}"
     fits = total and len(total.lstrip("-")) - 1 <= SUM_DIGITS_MAX
-    total = _element("OrgnlCtrlSum", total) if fits else ""
+    total = _write_element("OrgnlCtrlSum", total) if fits else ""
     counts = (
-        f"<NbOfTxsPerSts>{_element('DtldNbOfTxs', str(count))}{_element('DtldSts', status)}</NbOfTxsPerSts>"
+        f"<NbOfTxsPerSts>{_write_element('DtldNbOfTxs', str(count))}{_write_element('DtldSts', status)}</NbOfTxsPerSts>"
         for status, count in line.counts.items()
     )
-    return "".join((number, total, _element(status_name, line.status), *_reason_elements(line), *counts))
+    return "".join((number, total, _write_element(status_name, line.status), *_write_reasons(line), *counts))
 
 
-def _reason_elements(line: ReportLine) -> Iterator[str]:
+def _write_reasons(line: ReportLine) -> Iterator[str]:
     for reason in line.reasons:
-        code = _element("Cd" if REASON_CODE.match(reason.code) else "Prtry", reason.code)
+        code = _write_element("Cd" if REASON_CODE.match(reason.code) else "Prtry", reason.code)
         texts = (text[start : start + TEXT_MAX] for text in reason.texts for start in range(0, len(text), TEXT_MAX))
-        yield f"<StsRsnInf><Rsn>{code}</Rsn>{''.join(_element('AddtlInf', text) for text in texts)}</StsRsnInf>"
+        yield f"<StsRsnInf><Rsn>{code}</Rsn>{''.join(_write_element('AddtlInf', text) for text in texts)}</StsRsnInf>"
 
 
-def _transaction_element(line: ReportLine, is_newer: bool) -> str:
+def _write_transaction(line: ReportLine, is_newer: bool) -> str:
     original = ""
     if (transfer := line.transfer) is not None:
         amount = f'<Amt><InstdAmt Ccy="{transfer.amount.currency}">{transfer.amount.number:.2f}</InstdAmt></Amt>'
-        creditor = _element("Nm", transfer.creditor_name)
+        creditor = _write_element("Nm", transfer.creditor_name)
         creditor = f"<Pty>{creditor}</Pty>" if is_newer else creditor
-        account = f"<CdtrAcct><Id>{_element('IBAN', transfer.creditor_iban)}</Id></CdtrAcct>"
+        account = f"<CdtrAcct><Id>{_write_element('IBAN', transfer.creditor_iban)}</Id></CdtrAcct>"
         original = f"<OrgnlTxRef>{amount}<Cdtr>{creditor}</Cdtr>{account}</OrgnlTxRef>"
+    reference = _write_element("OrgnlEndToEndId", _fit_identification(line.reference))
     return (
-        f"<TxInfAndSts>{_element('OrgnlEndToEndId', _id(line.reference))}{_element('TxSts', line.status)}"
-        f"{''.join(_reason_elements(line))}{original}</TxInfAndSts>\n"
+        f"<TxInfAndSts>{reference}{_write_element('TxSts', line.status)}"
+        f"{''.join(_write_reasons(line))}{original}</TxInfAndSts>\n"
     )
 
 
-def _element(name: str, text: str) -> str:
+def _write_element(name: str, text: str) -> str:
     return f"<{name}>{escape(NO_XML.sub('?', text))}</{name}>"
 
 
-def _id(text: str) -> str:
+def _fit_identification(text: str) -> str:
     """Returns an identification that fits the schema. Shortens a long one, and replaces a missing one."""
     return text[:REFERENCE_MAX] or NOT_PROVIDED
 
@@ -278,7 +283,7 @@ class _LineWriter:
         return line
 
 
-def csv_pieces(file: FileStatus) -> Iterator[str]:
+def write_csv(file: FileStatus) -> Iterator[str]:
     writer = csv.writer(_LineWriter())
 
     def row(level: str, line: ReportLine, created: str = "") -> str:
@@ -292,8 +297,8 @@ def csv_pieces(file: FileStatus) -> Iterator[str]:
         return str(writer.writerow(cells))
 
     yield str(writer.writerow(COLUMNS))
-    yield row("file", file_line(file), write_instant(file.at))
+    yield row("file", make_file_line(file), write_instant(file.at))
     for item in file.batches:
-        yield row("bulk", batch_line(item))
-        for transaction in transaction_lines(item):
+        yield row("bulk", make_batch_line(item))
+        for transaction in make_transaction_lines(item):
             yield row("transaction", transaction)

@@ -99,7 +99,7 @@ def sample(name: str, today: datetime | None, message_id: str | None) -> None:
     if name not in samples.SAMPLES:
         raise click.BadParameter(f"{name} is no sample; `bank-sandbox bulk samples` lists them", param_hint="NAME")
     with explain_errors(ValueError, option="--message-id"):
-        content = samples.sample(name, today_of(today), message_id)
+        content = samples.fill_sample(name, today_of(today), message_id)
     click.echo(content, nl=False)
 
 

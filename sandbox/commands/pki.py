@@ -48,7 +48,7 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
     """Makes a root, an issuing authority, the server's own certificate and empty revocation lists."""
     from sandbox.pki.folder import Folder
 
-    if keep and Folder(path).exists():
+    if keep and Folder(path).is_made():
         click.echo(f"{path} holds a PKI already, which is kept")
         return
     with explain_errors(ValueError, OSError):
@@ -141,7 +141,7 @@ def show(path: Path, file: Path | None, as_json: bool) -> None:
 
     with explain_errors(ValueError, OSError):
         trust = Trust(path)
-        certificates = [(str(file), read(file.read_bytes()))] if file else Folder(path).certificates()
+        certificates = [(str(file), read(file.read_bytes()))] if file else Folder(path).read_certificates()
     if as_json:
         rows = [{"file": str(place), "content": describe(trust, certificate)} for place, certificate in certificates]
         click.echo(json_text({"certificates": rows}))

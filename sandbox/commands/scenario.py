@@ -57,9 +57,9 @@ def scenario() -> None:
 @json_option
 def list_shipped(as_json: bool) -> None:
     """Lists the shipped scenarios."""
-    from sandbox.scenarios import shipped_scenarios
+    from sandbox.scenarios import list_shipped
 
-    rows = shipped_scenarios()
+    rows = list_shipped()
     if as_json:
         scenarios = [{"name": name, "title": title, "about": about} for name, title, about in rows]
         click.echo(json_text(scenarios))
@@ -95,13 +95,13 @@ def schema() -> None:
 def values(name: str, as_json: bool) -> None:
     """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
     from sandbox.commands.values import as_objects
-    from sandbox.scenarios.well_known_values import markdown, values_of
+    from sandbox.scenarios.well_known_values import values_of, write_markdown
 
     readings = _read((name,))
     if _unreadable(readings):
         sys.exit(UNREADABLE)
     chosen = _scripts(readings)[0].scenario
-    click.echo(json_text({"values": as_objects(values_of(chosen.rules))}) if as_json else markdown(chosen))
+    click.echo(json_text({"values": as_objects(values_of(chosen.rules))}) if as_json else write_markdown(chosen))
 
 
 @scenario.command()
@@ -113,8 +113,7 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
 
     A file that cannot be read is an error in the report of --junit, and the others are played.
     Exits with 0 when all passed, 1 when one failed or breaks, 2 when a file cannot be read."""
-    from sandbox.player.runs import Differing, UnreadableFile, serve_worlds
-    from sandbox.player.runs import junit as junit_of
+    from sandbox.player.runs import Differing, UnreadableFile, serve_worlds, write_junit_of_scenarios
     from sandbox.player.runs import run as play_all
 
     differing = Differing(dict(ChainMap(*(dict(extension.variants_of()) for extension in extensions))))
@@ -137,7 +136,9 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
     if order.junit is not None:
         played = iter(reports)
         order.junit.write_bytes(
-            junit_of([reading if isinstance(reading, UnreadableFile) else next(played) for reading in readings])
+            write_junit_of_scenarios(
+                [reading if isinstance(reading, UnreadableFile) else next(played) for reading in readings]
+            )
         )
     failed = sum(not report.passed for report in reports)
     click.echo(f"{len(reports) - failed} of {len(readings)} scenarios held")
@@ -189,5 +190,5 @@ def _print_step(step: "StepResult", quiet: bool) -> None:
     for fault in step.faults:
         click.echo(f"        {click.style(fault, fg='red')}")
     for exchange in step.exchanges if step.faults else ():
-        for line in exchange.lines():
+        for line in exchange.write_lines():
             click.echo(f"        {line}")

@@ -185,11 +185,11 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
     bulks."""
     from uuid import uuid4
 
-    from sandbox.bulkfiles.samples import sample
+    from sandbox.bulkfiles.samples import fill_sample
     from sandbox.commands.bulk import kind_of
 
     demand_controls(far, customer)  # also for --unsigned: the validation of the file takes bank time
-    content = file.read() if file else sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
+    content = file.read() if file else fill_sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
     initiation = tpp_of(far).send_file(content, kind_of(content), reference)
     finish(far, initiation, customer, **ending)
 

@@ -68,9 +68,9 @@ def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
 def named(name: str, kind: str | None) -> "WellKnownValue":
     """Returns the well-known value of that name, with or without its first word. If several fit, returns the first,
     that of payments."""
-    from sandbox.scenarios.well_known_values import default_values
+    from sandbox.scenarios.well_known_values import list_default_values
 
-    known = [value for value in default_values() if kind is None or KINDS[kind] in value.kinds]
+    known = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]
     for fits in (lambda value: value.value == name, lambda value: short(value.value) == short(name)):
         fitting = [value for value in known if fits(value)]
         if fitting:
@@ -114,11 +114,11 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
 
 
 def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "Initiation":
-    from sandbox.bulkfiles.samples import sample
+    from sandbox.bulkfiles.samples import fill_sample
 
     tpp, now = tpp_of(far), far.controls.clock.get().now
     if value.kinds == ("bulk",):
-        return tpp.send_file(sample(SAMPLE, now.date(), uuid4().hex), "pain.001", value.value)
+        return tpp.send_file(fill_sample(SAMPLE, now.date(), uuid4().hex), "pain.001", value.value)
     order: dict[str, Any] = {"creditor_name": value.value, "creditor_iban": BELGIAN, "amount": "12.50"}
     if kind == "order" or value.kinds == ("standing_order",):
         return tpp.pay_regularly(start_date=(now + timedelta(days=1)).date(), **order)

@@ -8,7 +8,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.decisions import Decisions
 from sandbox.people.fixtures import Fixtures, load_fixtures
-from sandbox.people.life import PEOPLE_SEEDS, future_of, past_of, runs_before
+from sandbox.people.life import PEOPLE_SEEDS, count_runs_before, future_of, past_of
 
 __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
 
@@ -26,7 +26,7 @@ def open_bank(
     With the setting `life`, the past includes the bookings of the opening day before the opening.
     """
     first_day, on = brussels_date(opening), settings.life == "on"
-    runs = runs_before(opening) if on else 0
+    runs = count_runs_before(opening) if on else 0
     return Bank(
         opening,
         seed,

@@ -72,7 +72,7 @@ Counterparties = dict[tuple[str, str], tuple[Counterparty, ...]]  # by role and 
 
 
 @lru_cache(maxsize=1)
-def _fakers() -> dict[str, Any]:
+def _load_fakers() -> dict[str, Any]:
     """Imports Faker on first use, because that takes 0.2 s."""
     from faker import Faker
 
@@ -81,7 +81,7 @@ def _fakers() -> dict[str, Any]:
 
 def draw_counterparties(seed: int) -> Counterparties:
     """Generates all counterparties of a seed. The caller holds a lock, because the generators of names are shared."""
-    fakers = _fakers()
+    fakers = _load_fakers()
     for faker in fakers.values():
         faker.seed_instance(seed)
     dutch = fakers["nl"]  # fr_BE knows names only

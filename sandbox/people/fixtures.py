@@ -48,7 +48,7 @@ class Profile(NamedTuple):
     goes_on: bool = False  # under the clock, in a bank whose setting `life` is on
     habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
 
-    def possible_habits(self, account: Account) -> list[Habit]:
+    def list_possible_habits(self, account: Account) -> list[Habit]:
         """Returns the habits whose currency the account has."""
         return [habit for habit in (*LIVES[self.life], *self.habits) if habit.currency in account.currencies]
 
@@ -76,7 +76,8 @@ class Fixtures:
 
 
 class OwnHabit(NamedTuple):
-    """A habit from a file, and the name of its account. None means the customer's first current account."""
+    """A habit from a file, with the name of its account. If the name is None, the account is the customer's first
+    current account."""
 
     account: str | None
     habit: Habit
@@ -84,7 +85,7 @@ class OwnHabit(NamedTuple):
 
 def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
     remark, currency = BY[rows.get("by", "transfer")], rows.get("currency", "EUR")
-    shapes.exactly_one(rows, ("day", "a_week"))
+    shapes.find_only_key(rows, ("day", "a_week"))
     low, high = _read_amounts(rows, remark, currency)
     habit = Habit(
         rows["what"],
@@ -107,8 +108,9 @@ def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
 
 
 def _read_amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
-    """Returns the smallest and the largest amount, in minor units. `amount` sets both."""
-    key = shapes.exactly_one(rows, ("amount", "between"))
+    """Returns the smallest and the largest amount of a habit, in minor units. The key `amount` of the file sets
+    both."""
+    key = shapes.find_only_key(rows, ("amount", "between"))
     texts = rows["between"] if key == "between" else (rows["amount"],) * 2
     if len(texts) != 2:
         raise Wrong("two amounts are expected", key=key)
@@ -174,7 +176,7 @@ HABIT = shapes.Table(
             lambda node, notes: (DAY_NAME if isinstance(node.value, str) else DAY_NUMBER).read(node, notes),
             {"anyOf": [DAY_NAME.schema(), DAY_NUMBER.schema()]},
         ),
-        "a_week": shapes.fraction(0, A_WEEK_MAX, open_below=True),
+        "a_week": shapes.make_fraction(0, A_WEEK_MAX, open_below=True),
         "every": shapes.number(1, 12),
         "by": shapes.one_of(BY, "way to pay"),
         "hold": shapes.TEXT,

@@ -102,7 +102,8 @@ class LiveLedger(GeneratedLedger):
 
 
 class HabitPlan(NamedTuple):
-    """A habit of an account. `steady` is its amount if that never changes. It is due on `days`, or by `chance`."""
+    """A habit of an account. If its amount never changes, `steady` is that amount. The habit is due on `days`, or at
+    random with the probability `chance`."""
 
     habit: Habit
     counterparties: Sequence[Counterparty | None]
@@ -131,7 +132,7 @@ class HabitAccount:
         self.opens_on = previous_banking_day(first_day - relativedelta(months=profile.months))
         self._last_day = first_day
         self._rng = Random(f"{seed}/{account.iban}")
-        self.plans = list(self._make_plans(profile.possible_habits(account), counterparties))
+        self.plans = list(self._make_plans(profile.list_possible_habits(account), counterparties))
         self._dated = [plan for plan in self.plans if plan.habit.due is not None]
         self._by_chance = [plan for plan in self.plans if plan.habit.due is None]
 
@@ -149,7 +150,7 @@ class HabitAccount:
                 by_role[habit.role] = self._rng.sample(candidates, ROLES[habit.role].per_account)
             chosen = by_role[habit.role] if habit.party is None else (Counterparty(*habit.party, "", ""),)
             steady = self._draw_amount(habit, self._rng) if habit.steady else 0
-            days = takewhile(lambda day: day <= self._last_day, due_days(habit, self.opens_on))
+            days = takewhile(lambda day: day <= self._last_day, list_due_days(habit, self.opens_on))
             yield HabitPlan(habit, chosen, steady, frozenset(days), habit.a_week / 7 / CHANCES)
 
     def _draw_amount(self, habit: Habit, rng: Random) -> int:
@@ -164,7 +165,7 @@ class HabitAccount:
             if amount.is_positive:
                 text = WORDS["opening"][self._language]
                 self._rng.randrange(1000, 10000)  # unused; removing it would change every later random number
-                postings = with_outside(self.iban, amount, None)
+                postings = make_outside_postings(self.iban, amount, None)
                 reference = books.next_reference(self.iban)
                 books.book(LedgerEntry(reference, day, day, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
@@ -194,7 +195,7 @@ class HabitAccount:
             if cents:
                 reference = books.next_reference(self.iban)
                 text = self._text(habit, rng, day, value_on, party)
-                postings = self._postings(books, habit, Money.of_minor(cents, habit.currency), party)
+                postings = self._make_postings(books, habit, Money.of_minor(cents, habit.currency), party)
                 books.book(LedgerEntry(reference, day, value_on, postings, text, habit.structured, habit.remark))
 
     def _text(self, habit: Habit, rng: Random, day: date, value_on: date, party: Counterparty | None) -> str:
@@ -212,7 +213,7 @@ class HabitAccount:
             terminal=terminal_of(party) if party and habit.by_card else "",
         )
 
-    def _postings(
+    def _make_postings(
         self, books: GeneratedLedger, habit: Habit, amount: Money, party: Counterparty | None
     ) -> tuple[Posting, ...]:
         """Returns the posting on this account and the opposite postings, which together sum to zero."""
@@ -227,16 +228,16 @@ class HabitAccount:
             )
         if habit.role == SELF and saves_to and books.is_open(saves_to):
             return Posting(self.iban, amount, saves_to, owner), Posting(saves_to, -amount, self.iban, owner)
-        return with_outside(self.iban, amount, party)
+        return make_outside_postings(self.iban, amount, party)
 
 
-def with_outside(iban: str, amount: Money, party: Counterparty | None) -> tuple[Posting, Posting]:
+def make_outside_postings(iban: str, amount: Money, party: Counterparty | None) -> tuple[Posting, Posting]:
     """Returns the two postings of money that comes from another bank, or goes to another bank."""
     name, account = (party.name, party.iban) if party else (None, None)
     return Posting(iban, amount, account, name), Posting(ledger.OUTSIDE, -amount, iban)
 
 
-def due_days(habit: Habit, after: date) -> Iterator[date]:
+def list_due_days(habit: Habit, after: date) -> Iterator[date]:
     """Yields the banking days after a day on which a habit is due. Yields nothing if chance decides."""
     year, month = (after.year, after.month - 1) if after.month > 1 else (after.year - 1, 12)
     while habit.due is not None:

@@ -33,7 +33,7 @@ from sandbox.banking.calendar import (
 )
 from sandbox.people.counterparties import draw_counterparties
 from sandbox.people.fixtures import Fixtures
-from sandbox.people.habit_accounts import CHANCES, GeneratedLedger, HabitAccount, LiveLedger, due_days
+from sandbox.people.habit_accounts import CHANCES, GeneratedLedger, HabitAccount, LiveLedger, list_due_days
 from sandbox.people.habits import HOURS, MORNING, Habit
 
 PEOPLE_SEEDS = 2**20  # seeds that are equal modulo this number share people, past and future
@@ -59,11 +59,12 @@ def past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Bo
 
 def whole_past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
     with _lock:
-        return _past(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
+        return _generate_past(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
 
 
 @lru_cache(maxsize=16)
-def _past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
+def _generate_past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
+    """Returns the past of a seed's people up to `first_day`, and the first `runs` runs of that day."""
     counterparties = draw_counterparties(seed)
     habit_accounts = {}
     for iban, account in fixtures.accounts.items():
@@ -86,8 +87,9 @@ def _past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
     return Past(Books(books.entries), habit_accounts, books.references)
 
 
-def runs_before(opening: datetime) -> int:
-    """Returns how many runs of the opening day are at or before the opening."""
+def count_runs_before(opening: datetime) -> int:
+    """Returns how many runs of the opening day begin at or before the opening. A run is an hour of HOURS, in which
+    habits are booked."""
     hour = opening.astimezone(BRUSSELS).hour
     return sum(hour >= run for run in HOURS)
 
@@ -107,14 +109,14 @@ class FutureHabits:
         self._past_key = (fixtures, seed, first_day, runs)
         self._past: Past | None = None  # made when the first habit happens
         self._shared: dict[str, LedgerEntry] = {}  # entries that many banks book alike are held once
-        self._habits = [habit for iban in fixtures.accounts for habit in _ongoing_habits(fixtures, seed, iban)]
+        self._habits = [habit for iban in fixtures.accounts for habit in _list_ongoing_habits(fixtures, seed, iban)]
 
     def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
         local = since.astimezone(BRUSSELS)
-        return self._first(local.date(), runs_before(since), local.hour >= USED_AT)
+        return self._find_first(local.date(), count_runs_before(since), local.hour >= USED_AT)
 
     @lru_cache(maxsize=16)  # noqa: B019 - futures are few and live as long as the program
-    def _first(self, day: date, runs: int, after_use: bool) -> tuple[HabitOccurrence, ...]:
+    def _find_first(self, day: date, runs: int, after_use: bool) -> tuple[HabitOccurrence, ...]:
         last_hour = HOURS[runs - 1] if runs else -1  # of the runs that this day has had
         reserved_until = at_brussels(day if after_use else day - DAY, USED_AT)
         booking = next_banking_day(day if last_hour < MORNING else day + DAY)
@@ -122,10 +124,10 @@ class FutureHabits:
         occurrences = []
         for rank, ongoing in enumerate(self._habits):
             if ongoing.habit.due is None:
-                occurrences.append(self._next_by_chance(rank, slot, reserved_until))
+                occurrences.append(self._find_next_by_chance(rank, slot, reserved_until))
             else:
                 done_until = day if ongoing.habit.hour <= last_hour else day - DAY
-                occurrences.append(self._next_dated(rank, done_until))
+                occurrences.append(self._find_next_dated(rank, done_until))
         return tuple(sorted(occurrences))
 
     def name(self, rank: int) -> str:
@@ -137,7 +139,7 @@ class FutureHabits:
         if ongoing.habit.due is not None:
             day = date.fromordinal(now.slot)
             self._book(bank, ongoing, now, day, day)
-            return self._next_dated(now.rank, day)
+            return self._find_next_dated(now.rank, day)
         spent_on = date.fromordinal(now.slot // CHANCES)
         day = following_banking_day(spent_on)
         booked_at = at_brussels(day, MORNING)
@@ -150,7 +152,7 @@ class FutureHabits:
             if now.held:
                 self.release_hold(bank, now)
             self._book(bank, ongoing, now, day, spent_on)
-        return self._next_by_chance(now.rank, now.slot + 1, now.at)
+        return self._find_next_by_chance(now.rank, now.slot + 1, now.at)
 
     def release_hold(self, bank: Bank, reservation: HabitOccurrence) -> None:
         ongoing = self._habits[reservation.rank]
@@ -165,12 +167,12 @@ class FutureHabits:
         ledger = LiveLedger(bank, past.references, self._shared)
         account.perform(ledger, Random(int.from_bytes(drawn)), day, spent_on, account.plans[ongoing.number])
 
-    def _next_dated(self, rank: int, after: date) -> HabitOccurrence:
+    def _find_next_dated(self, rank: int, after: date) -> HabitOccurrence:
         habit = self._habits[rank].habit
-        day = next(due_days(habit, after))
+        day = next(list_due_days(habit, after))
         return HabitOccurrence(at_brussels(day, habit.hour), rank, day.toordinal())
 
-    def _next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
+    def _find_next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
         """Returns the next occurrence of a habit whose days are drawn at random, starting at `slot`.
 
         A card payment that reserves money is due at its reservation, any other habit at its booking.
@@ -184,11 +186,11 @@ class FutureHabits:
         return HabitOccurrence(at_brussels(following_banking_day(spent_on), MORNING), rank, slot)
 
 
-def _ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[OngoingHabit]:
+def _list_ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[OngoingHabit]:
     """Yields the habits of an account that continue after the opening, habits with a fixed day first."""
     profile = fixtures.profiles[iban]
     if profile.goes_on:
-        habits = enumerate(profile.possible_habits(fixtures.accounts[iban]))
+        habits = enumerate(profile.list_possible_habits(fixtures.accounts[iban]))
         for number, habit in sorted(habits, key=lambda pair: pair[1].due is None):
             key = f"habit/{seed}/{iban}/{number}".encode()
             yield OngoingHabit(iban, number, habit, key, int(habit.a_week / WEEK_CHANCES * 2**CHANCE_BITS))

@@ -144,7 +144,7 @@ class FileAddresses:
 
     base: str
 
-    def file(self, name: str) -> x509.UniformResourceIdentifier:
+    def address_of_file(self, name: str) -> x509.UniformResourceIdentifier:
         return x509.UniformResourceIdentifier(f"{self.base}{PLACE}{name}")
 
     @property
@@ -152,21 +152,23 @@ class FileAddresses:
         """The address of the disclosure, with https because ETSI EN 319 412-5 demands it."""
         return f"https://{self.base.partition('://')[2]}{PLACE}disclosure.txt"
 
-    def revocation_list(self, issuer: str) -> x509.CRLDistributionPoints:
-        point = x509.DistributionPoint([self.file(f"{issuer}.crl")], None, None, None)
+    def address_of_revocation_list(self, issuer: str) -> x509.CRLDistributionPoints:
+        point = x509.DistributionPoint([self.address_of_file(f"{issuer}.crl")], None, None, None)
         return x509.CRLDistributionPoints([point])
 
     def of_issuer(self, issuer: str) -> list[x509.ExtensionType]:
         """Returns the extensions with the addresses of an issuer's revocation list and certificate."""
-        certificate = x509.AccessDescription(AuthorityInformationAccessOID.CA_ISSUERS, self.file(f"{issuer}.cer"))
-        return [self.revocation_list(issuer), x509.AuthorityInformationAccess([certificate])]
+        certificate = x509.AccessDescription(
+            AuthorityInformationAccessOID.CA_ISSUERS, self.address_of_file(f"{issuer}.cer")
+        )
+        return [self.address_of_revocation_list(issuer), x509.AuthorityInformationAccess([certificate])]
 
 
-def policies(*oids: str) -> x509.CertificatePolicies:
+def make_policies(*oids: str) -> x509.CertificatePolicies:
     return x509.CertificatePolicies([x509.PolicyInformation(x509.ObjectIdentifier(oid), None) for oid in oids])
 
 
-def key_usage(*names: str) -> x509.KeyUsage:
+def make_key_usage(*names: str) -> x509.KeyUsage:
     every = (
         "digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
         "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",
@@ -174,7 +176,7 @@ def key_usage(*names: str) -> x509.KeyUsage:
     return x509.KeyUsage(**{name: name in names for name in every})
 
 
-def organisation_identifier(text: str) -> list[x509.ExtensionType]:
+def make_organisation_identifier(text: str) -> list[x509.ExtensionType]:
     """Returns the extension for an identifier such as PSDBE-NBB-1234. Returns an empty list for any other form."""
     country, dash, reference = text[3:].partition("-")
     if len(country) != 2 or not dash or not reference:
@@ -183,7 +185,7 @@ def organisation_identifier(text: str) -> list[x509.ExtensionType]:
     return [x509.UnrecognizedExtension(x509.ObjectIdentifier(ORGANISATION), bytes(parts.dump()))]
 
 
-def alternative_names(hosts: tuple[str, ...]) -> x509.SubjectAlternativeName:
+def make_alternative_names(hosts: tuple[str, ...]) -> x509.SubjectAlternativeName:
     return x509.SubjectAlternativeName([_host_name(host) for host in hosts])
 
 
@@ -222,7 +224,7 @@ class CertificateRequest:
     hosts: tuple[str, ...] = ()
 
 
-def new_key(kind: str) -> PrivateKey:
+def make_key(kind: str) -> PrivateKey:
     if kind == "ec":
         return ec.generate_private_key(ec.SECP256R1())
     return rsa.generate_private_key(65537, 1024 if kind == "weak" else 2048)
@@ -266,12 +268,12 @@ def make_authority(
     """Makes a root. With an issuer, makes an authority that the issuer signs."""
     subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     constraints = x509.BasicConstraints(True, None if issuer is None else 0)
-    extensions: list[x509.ExtensionType] = [constraints, key_usage("key_cert_sign", "crl_sign")]
+    extensions: list[x509.ExtensionType] = [constraints, make_key_usage("key_cert_sign", "crl_sign")]
     if issuer is not None:
-        extensions += [policies(ANY_POLICY), *served.of_issuer("root")]
+        extensions += [make_policies(ANY_POLICY), *served.of_issuer("root")]
     else:  # a root names its own list: `openssl -crl_check_all` demands one for each certificate
-        extensions.append(served.revocation_list("root"))
-    return make_pair(subject, issuer, new_key("ec"), (now - AUTHORITY_AGE, now + AUTHORITY_LIFE), *extensions)
+        extensions.append(served.address_of_revocation_list("root"))
+    return make_pair(subject, issuer, make_key("ec"), (now - AUTHORITY_AGE, now + AUTHORITY_LIFE), *extensions)
 
 
 def make_server_certificate(
@@ -286,13 +288,13 @@ def make_server_certificate(
     )
     extensions = (
         x509.BasicConstraints(False, None),
-        key_usage("digital_signature"),
+        make_key_usage("digital_signature"),
         x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),
-        alternative_names(hosts),
-        policies(SERVER_POLICY),
+        make_alternative_names(hosts),
+        make_policies(SERVER_POLICY),
         *served.of_issuer("issuing"),
     )
-    return make_pair(subject, issuer, new_key("ec"), (now - timedelta(days=1), now + LIFE), *extensions)
+    return make_pair(subject, issuer, make_key("ec"), (now - timedelta(days=1), now + LIFE), *extensions)
 
 
 def make_certificate(
@@ -318,16 +320,16 @@ def make_certificate(
         case "unknown-issuer":
             issuer = make_authority("Unknown authority", now, served)
         case "broken-chain":
-            signer = new_key("ec")
-    subject, extensions = _for_tls(request) if request.statements.kind == QWAC else _for_seal(request)
+            signer = make_key("ec")
+    subject, extensions = _describe_for_tls(request) if request.statements.kind == QWAC else _describe_for_seal(request)
     statements = replace(request.statements, disclosure=served.disclosure)
     content = x509.UnrecognizedExtension(x509.ObjectIdentifier(STATEMENTS), write_statements(statements))
     extensions = [x509.BasicConstraints(False, None), *extensions, content, *served.of_issuer("issuing")]
     life = (request.begins, request.ends)
-    return make_pair(subject, issuer, new_key(request.key), life, *extensions, signer=signer)
+    return make_pair(subject, issuer, make_key(request.key), life, *extensions, signer=signer)
 
 
-def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
+def _describe_for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
     """Returns the subject and the extensions of a QWAC, which has a host name and fields of extended validation."""
     country, _, number = request.organisation[3:].partition("-")
     label = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.name.lower())
@@ -343,15 +345,15 @@ def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.Extensio
         (NameOID.ORGANIZATION_IDENTIFIER, request.organisation),
     )
     return subject, [
-        key_usage("digital_signature"),
+        make_key_usage("digital_signature"),
         x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]),
-        alternative_names(hosts),
-        policies(*QWAC_POLICIES),
-        *organisation_identifier(request.organisation),
+        make_alternative_names(hosts),
+        make_policies(*QWAC_POLICIES),
+        *make_organisation_identifier(request.organisation),
     ]
 
 
-def _for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
+def _describe_for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
     """Returns the subject and the extensions of a QSealC, which has no host name and no TLS key usage."""
     subject = make_name(
         (NameOID.COUNTRY_NAME, _country(request)),
@@ -359,7 +361,7 @@ def _for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x509.Extensi
         (NameOID.ORGANIZATION_IDENTIFIER, request.organisation),
         (NameOID.COMMON_NAME, request.name),
     )
-    return subject, [key_usage("content_commitment"), policies(QSEAL_POLICY)]
+    return subject, [make_key_usage("content_commitment"), make_policies(QSEAL_POLICY)]
 
 
 def _country(request: CertificateRequest) -> str:

@@ -50,7 +50,7 @@ class Folder:
 
     path: Path
 
-    def exists(self) -> bool:
+    def is_made(self) -> bool:
         return (self.path / "issuing.pem").is_file()
 
     def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = URL) -> None:
@@ -59,7 +59,7 @@ class Folder:
 
         Certificates contain `address`, at which a sandbox with this PKI serves their files.
         """
-        if self.exists():
+        if self.is_made():
             raise ValueError(f"{self.path} holds a PKI already")
         if BASE.match(address) is None:
             raise ValueError(f"an address is like {URL}, and it is {address!r:.100}")
@@ -71,8 +71,8 @@ class Folder:
         self._write_pair("root", root)
         self._write_pair("issuing", issuing)
         self._write_pair("server", server)
-        self._write("authorities.pem", pem(issuing.certificate, root.certificate))
-        self._write("server-chain.pem", pem(server.certificate, issuing.certificate))
+        self._write("authorities.pem", write_pem(issuing.certificate, root.certificate))
+        self._write("server-chain.pem", write_pem(server.certificate, issuing.certificate))
         self._write(ADDRESS, served.base.encode())
         self._write_list("issuing", make_revocation_list(issuing, now))
         self._write_list("root", make_revocation_list(root, now))
@@ -81,13 +81,13 @@ class Folder:
         """Issues a certificate of a TPP. Returns the path of its PEM file."""
         if NAME.match(request.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
-        issuing, served = self.issuing(), FileAddresses((self.path / ADDRESS).read_text(encoding="utf-8"))
+        issuing, served = self.read_issuing(), FileAddresses((self.path / ADDRESS).read_text(encoding="utf-8"))
         pair = make_certificate(request, fault, issuing, now, served)
         assert request.statements.kind is not None
         place = f"{request.name}/{FILE_OF[request.statements.kind]}"
         (self.path / request.name).mkdir(exist_ok=True)
         self._write_pair(place, pair)
-        self._write(f"{place}-chain.pem", pem(pair.certificate, issuing.certificate))
+        self._write(f"{place}-chain.pem", write_pem(pair.certificate, issuing.certificate))
         self._write(f"{place}.jwk", json.dumps(jwk_of(pair.certificate), indent=2).encode())
         if fault == "revoked":
             self.revoke(pair.certificate, now)
@@ -95,13 +95,13 @@ class Folder:
 
     def revoke(self, certificate: x509.Certificate, now: datetime) -> None:
         """Adds a certificate to the revocation list. Running servers notice the changed file."""
-        before = self.revocations()
+        before = self.read_revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
-            revoked = make_revocation_list(self.issuing(), now, before, certificate.serial_number)
+            revoked = make_revocation_list(self.read_issuing(), now, before, certificate.serial_number)
             self._write_list("issuing", revoked)
 
-    def public_file(self, name: str) -> tuple[bytes, str] | None:
-        """Returns a public file in DER and its media type. None for any other name."""
+    def read_public_file(self, name: str) -> tuple[bytes, str] | None:
+        """Returns a public file of the PKI in DER, and its media type. Returns None for any other name."""
         authority, _, kind = name.partition(".")
         if name == "disclosure.txt":
             return DISCLOSURE.encode(), "text/plain; charset=utf-8"
@@ -115,25 +115,25 @@ class Folder:
         revoked = x509.load_pem_x509_crl((self.path / LISTS[authority]).read_bytes())
         return revoked.public_bytes(Encoding.DER), "application/pkix-crl"
 
-    def issuing(self) -> CertificatePair:
+    def read_issuing(self) -> CertificatePair:
         self.demand()
-        return self._pair("issuing")
+        return self._read_pair("issuing")
 
     def demand(self) -> None:
-        if not self.exists():
+        if not self.is_made():
             raise ValueError(f"{self.path} holds no PKI; `bank-sandbox pki init --dir {self.path}` makes one")
 
-    def revocations(self) -> x509.CertificateRevocationList:
+    def read_revocations(self) -> x509.CertificateRevocationList:
         self.demand()
         return x509.load_pem_x509_crl((self.path / LISTS["issuing"]).read_bytes())
 
-    def certificates(self) -> Iterator[tuple[str, x509.Certificate]]:
+    def read_certificates(self) -> Iterator[tuple[str, x509.Certificate]]:
         """Yields the certificates of TPPs, with their paths in the folder."""
         for file in sorted(self.path.glob("*/q*.pem")):
             if not file.name.endswith("-chain.pem"):
                 yield str(file.relative_to(self.path)), read_certificate(file)
 
-    def _pair(self, name: str) -> CertificatePair:
+    def _read_pair(self, name: str) -> CertificatePair:
         key = load_pem_private_key((self.path / f"{name}.key").read_bytes(), None)
         assert isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey)
         return CertificatePair(read_certificate(self.path / f"{name}.pem"), key)
@@ -141,7 +141,7 @@ class Folder:
     def _write_pair(self, place: str, pair: CertificatePair) -> None:
         key = pair.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         self._write(f"{place}.key", key, 0o600)
-        self._write(f"{place}.pem", pem(pair.certificate))
+        self._write(f"{place}.pem", write_pem(pair.certificate))
 
     def _write_list(self, issuer: str, revoked: x509.CertificateRevocationList) -> None:
         self._write(LISTS[issuer], revoked.public_bytes(Encoding.PEM))
@@ -160,7 +160,7 @@ def read_certificate(file: Path) -> x509.Certificate:
     return x509.load_pem_x509_certificate(file.read_bytes())
 
 
-def pem(*chain: x509.Certificate) -> bytes:
+def write_pem(*chain: x509.Certificate) -> bytes:
     return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in chain)
 
 
@@ -170,11 +170,20 @@ def jwk_of(certificate: x509.Certificate) -> dict[str, object]:
     if isinstance(key, rsa.RSAPublicKey):
         numbers = key.public_numbers()
         size = (numbers.n.bit_length() + 7) // 8
-        public = {"kty": "RSA", "n": _b64(numbers.n.to_bytes(size)), "e": _b64(numbers.e.to_bytes(3))}
+        public = {
+            "kty": "RSA",
+            "n": _encode_base64url(numbers.n.to_bytes(size)),
+            "e": _encode_base64url(numbers.e.to_bytes(3)),
+        }
     else:
         assert isinstance(key, ec.EllipticCurvePublicKey)
         point = key.public_numbers()
-        public = {"kty": "EC", "crv": "P-256", "x": _b64(point.x.to_bytes(32)), "y": _b64(point.y.to_bytes(32))}
+        public = {
+            "kty": "EC",
+            "crv": "P-256",
+            "x": _encode_base64url(point.x.to_bytes(32)),
+            "y": _encode_base64url(point.y.to_bytes(32)),
+        }
     return {
         **public,
         "use": "sig",
@@ -183,5 +192,5 @@ def jwk_of(certificate: x509.Certificate) -> dict[str, object]:
     }
 
 
-def _b64(raw: bytes) -> str:
+def _encode_base64url(raw: bytes) -> str:
     return urlsafe_b64encode(raw).rstrip(b"=").decode()

@@ -23,7 +23,8 @@ Part = TypeVar("Part")
 
 
 class Untrusted(ValueError):
-    """A certificate is not trusted. The text says why. `decided` has the dates or numbers that were compared."""
+    """Raised for a certificate that is not trusted. The text says why, and `decided_by` has the dates or numbers that
+    were compared."""
 
     def __init__(self, reason: str, **decided_by: object) -> None:
         super().__init__(reason)
@@ -61,9 +62,9 @@ class Trust:
             while len(self._bearers) > CACHED_MAX:
                 self._bearers.popitem(last=False)
         demand_dates(certificate, at)
-        revoked_on = self._revocations().get(parse_part("its serial number", lambda: certificate.serial_number))
+        revoked_on = self._read_revocations().get(parse_part("its serial number", lambda: certificate.serial_number))
         if revoked_on is not None:
-            raise Untrusted(f"it was revoked on {_time_text(revoked_on)}")
+            raise Untrusted(f"it was revoked on {_write_time(revoked_on)}")
         if bearer.statements.kind != kind:
             raise Untrusted(f"a {kind} is needed, and it is {bearer.statements.kind or 'neither QWAC nor QSealC'}")
         return bearer
@@ -81,15 +82,15 @@ class Trust:
         if subject in {authority.subject for authority in self._authorities}:
             raise Untrusted("it is an authority's own, not a client's")
 
-    def _revocations(self) -> dict[int, datetime]:
-        """Returns the dates of revocation by serial number. Raises Untrusted if the list cannot be read."""
+    def _read_revocations(self) -> dict[int, datetime]:
+        """Returns the dates of revocation by serial number. Raises Untrusted if the revocation list cannot be read."""
         try:
             changed_at = (self.folder.path / "crl.pem").stat().st_mtime_ns
             if changed_at == self._list_changed_at:
                 return self._revoked
             key = self._authorities[0].public_key()
             assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey)
-            revocations = self.folder.revocations()
+            revocations = self.folder.read_revocations()
             is_signed = revocations.is_signature_valid(key)
             revoked = {row.serial_number: row.revocation_date_utc for row in revocations}
         except OSError:
@@ -117,10 +118,12 @@ def dates_of(certificate: x509.Certificate) -> tuple[datetime, datetime]:
 def demand_dates(certificate: x509.Certificate, at: datetime) -> None:
     begins, ends = dates_of(certificate)
     if at < begins:
-        reason = f"it is not valid before {_time_text(begins)}, and it is {_time_text(at)}"
+        reason = f"it is not valid before {_write_time(begins)}, and it is {_write_time(at)}"
         raise Untrusted(reason, valid_from=begins, judged_at=at)
     if at > ends:
-        raise Untrusted(f"it expired on {_time_text(ends)}, and it is {_time_text(at)}", valid_until=ends, judged_at=at)
+        raise Untrusted(
+            f"it expired on {_write_time(ends)}, and it is {_write_time(at)}", valid_until=ends, judged_at=at
+        )
 
 
 def demand_key(certificate: x509.Certificate) -> None:
@@ -162,5 +165,5 @@ def read(content: bytes) -> x509.Certificate:
     return parse_part("it is no X.509 certificate: it", lambda: load(content))
 
 
-def _time_text(when: datetime) -> str:
+def _write_time(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

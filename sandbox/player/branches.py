@@ -101,13 +101,13 @@ class Turns:
         seconds = LOOK_SECONDS
         while not branch.rests.wait(seconds):
             seconds = min(2 * seconds, LOOK_SECONDS_MAX)
-            hold = self._newly_held()
+            hold = self._find_newly_held()
             if hold is not None:
                 branch.turn.clear()  # its next step waits, also if the call went on by itself
                 branch.held_at = hold
                 return
 
-    def _newly_held(self) -> str | None:
+    def _find_newly_held(self) -> str | None:
         for hold in self.stage.controls.listed("holds"):
             if hold["state"] == "held" and hold["name"] not in self._met:
                 self._met.add(hold["name"])

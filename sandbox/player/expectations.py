@@ -14,7 +14,7 @@ from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScenarioContext, ScriptFault
-from sandbox.scenarios.matching import find_differences, find_missing_in_order, quote, read_decimal, value_at
+from sandbox.scenarios.matching import find_differences, find_missing_in_order, find_value, quote, read_decimal
 from sandbox.scenarios.steps import is_refusal
 
 HTTP = range(100, 600)
@@ -29,23 +29,24 @@ def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
     for name, value in wish.items():
         if name == "status" and isinstance(value, int) and value in HTTP:
             if reply.status != value:
-                yield f"status: expected {value}, found {reply.status}{_refusal(reply)}"
+                yield f"status: expected {value}, found {reply.status}{_describe_refusal(reply)}"
         elif name == "headers" and isinstance(value, dict):
             for header, text in value.items():
                 yield from find_differences(text, reply.headers.get(header), header)
         elif name == "list":
             yield from find_differences(value, reply.body, "list")
         else:
-            yield from find_differences(value, value_at(reply.body, name), name)
+            yield from find_differences(value, find_value(reply.body, name), name)
 
 
-def _refusal(reply: ClientReply) -> str:
+def _describe_refusal(reply: ClientReply) -> str:
     body = reply.body if isinstance(reply.body, dict) else {}
     return f" ({body['error']}: {body.get('error_description')})" if "error" in body else ""
 
 
-def refused_as(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
-    """Whether the reply is this refusal: its token, code, HTTP status, or callback's error. `true` is any refusal."""
+def is_refusal_like(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
+    """Whether the reply is the expected refusal `wish`: its token, its code, its HTTP status, or the error of a
+    callback. `true` expects any refusal."""
     body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
     return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)
@@ -63,30 +64,30 @@ def expect(stage: ScenarioContext, content: Content) -> list[str]:
     return list((load(check) if isinstance(check, str) else check)(stage, content[subjects[0]], rest))
 
 
-def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
+def _expect_initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """Compares an initiation of the controls with the expectation. `went` is the list of its statuses so far."""
-    reference = stage.reference(name)
+    reference = stage.find_reference(name)
     initiation = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     initiation["went"] = [status for status, _ in groupby(row["status"] for row in initiation["history"])]
     for field, value in rest.items():
-        yield from find_differences(value, value_at(initiation, field), field)
+        yield from find_differences(value, find_value(initiation, field), field)
 
 
-def _account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
+def _expect_account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """Compares a balance with a number, or with the balance at the script's begin: `unchanged`, `less` or `more`."""
-    iban = stage.iban(str(name))
+    iban = stage.find_iban(str(name))
     currency = rest.get("currency", "EUR")
-    balance = stage.balances().get((iban, currency))
+    balance = stage.read_balances().get((iban, currency))
     before = stage.opening.get((iban, currency))
     if balance is None:
         raise ScriptFault(f"there is no account {name!r} with {currency}")
     unknown = set(rest) - {"balance", "currency"}
     if unknown or "balance" not in rest:
         raise ScriptFault(f"of an account one expects its balance (and names the currency), not {', '.join(unknown)}")
-    yield from _balance(rest["balance"], balance, balance if before is None else before)
+    yield from _compare_balance(rest["balance"], balance, balance if before is None else before)
 
 
-def _balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[str]:
+def _compare_balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[str]:
     change = {"less": -1, "more": 1}
     if isinstance(wish, dict) and len(wish) == 1 and set(wish) <= set(change):
         ((name, value),) = wish.items()
@@ -106,41 +107,41 @@ def _balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[str]:
         yield f"balance: expected {wish}, found {actual}; it was {before} when the script began"
 
 
-def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+def _expect_list(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     """Checks that a list has these entries in this order, possibly with others between them. `of` selects a subject."""
     rows = stage.controls.listed(register)
     if "of" in rest:
-        subject = stage.reference(rest["of"]).id
+        subject = stage.find_reference(rest["of"]).id
         rows = [row for row in rows if row.get("subject") == subject]
     if isinstance(wish, list):
-        yield from find_missing_in_order([_by_id(stage, entry) for entry in wish], rows, register)
+        yield from find_missing_in_order([_replace_name_by_id(stage, entry) for entry in wish], rows, register)
     else:
-        yield from find_differences(_by_id(stage, wish), rows, register)
+        yield from find_differences(_replace_name_by_id(stage, wish), rows, register)
 
 
-def _by_id(stage: ScenarioContext, entry: Any) -> Any:
-    """Replaces the name of a captured initiation in `subject` by its id."""
+def _replace_name_by_id(stage: ScenarioContext, entry: Any) -> Any:
+    """Returns the entry, in whose `subject` the id replaces the name of a captured initiation."""
     if isinstance(entry, dict):
         capture = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
         facts = {"subject": capture.reference.id} if capture is not None and capture.reference is not None else {}
-        return {name: _by_id(stage, value) for name, value in entry.items()} | facts
+        return {name: _replace_name_by_id(stage, value) for name, value in entry.items()} | facts
     return entry
 
 
-def _clock(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    now = stage.now().isoformat()
+def _expect_clock(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+    now = stage.read_now().isoformat()
     if not now.startswith(str(wish)):
         yield f"clock: expected {wish}, found {now}"
 
 
-def _elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+def _expect_elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     """Compares the bank time that passed since a captured step, or since the script began."""
     if set(rest) - {"since"}:
         raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(rest) - {'since'})}")
     start = stage.capture(rest["since"]).at if "since" in rest else stage.began
     if start is None:
         raise ScriptFault("the step has no time of its own: it is in a script that was not read whole")
-    elapsed = stage.now() - start
+    elapsed = stage.read_now() - start
     bounds = wish if isinstance(wish, dict) else {"": wish}
     for name, text in bounds.items():
         span = _span_of(text)
@@ -162,15 +163,15 @@ def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
         raise ScriptFault(f"{name!r} was no call of the bank")
     explanation = stage.controls.call("GET", f"/explain/{escape(reply.request_id, safe='')}").body
     for field, value in rest.items():
-        yield from find_differences(value, value_at(explanation, field), field)
+        yield from find_differences(value, find_value(explanation, field), field)
 
 
 def _reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     yield from of_reply(rest, stage.capture(name).reply)
 
 
-def _compared(word: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """Checks that all values are equal (`same`), or all different (`differ`)."""
+def _compare_values(word: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+    """Compares values of captures with each other: all must be equal (`same`), or all different (`differ`)."""
     if not isinstance(wish, list) or len({str(value) for value in wish}) != (1 if word == "same" else len(wish)):
         yield f"{word}: {'these differ' if word == 'same' else 'some of these are equal'}: {quote(wish)}"
 
@@ -178,16 +179,16 @@ def _compared(word: str, stage: ScenarioContext, wish: Any, rest: Content) -> It
 # What a script may expect something of; without one of these it is the last reply.
 Check = Callable[[ScenarioContext, Any, Content], Iterator[str]]
 SUBJECTS_OF_CORE: dict[str, Check] = {
-    "payment": _initiation,
-    "order": _initiation,
-    "file": _initiation,
-    "account": _account,
-    **{name: partial(_listed, name) for name in ("journal", "timeline", "callbacks", "requests")},
-    "clock": _clock,
-    "elapsed": _elapsed,
+    "payment": _expect_initiation,
+    "order": _expect_initiation,
+    "file": _expect_initiation,
+    "account": _expect_account,
+    **{name: partial(_expect_list, name) for name in ("journal", "timeline", "callbacks", "requests")},
+    "clock": _expect_clock,
+    "elapsed": _expect_elapsed,
     "explain": _explain,
     "reply": _reply,
-    **{word: partial(_compared, word) for word in ("same", "differ")},
+    **{word: partial(_compare_values, word) for word in ("same", "differ")},
 }
 SUBJECTS: dict[str, Check | str] = with_names(SUBJECTS_OF_CORE, "expectations")
 

@@ -19,27 +19,27 @@ PAYEE: Content = {"creditor_name": "Jan Peeters", "creditor_iban": BELGIAN, "amo
 VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so that the bank refuses it
 
 
-def payment(stage: ScenarioContext, content: Content) -> Content:
+def make_payment(stage: ScenarioContext, content: Content) -> Content:
     """Returns the body of a single payment. A field that the step sets to null is left out."""
     defaults = PAYEE | usual_charges(content.get("product", SCT))
     if "creditor_bban" in content:
         del defaults["creditor_iban"]
     earlier = content.get("version") == 1
-    body = _body(stage, defaults | content, (VERSION_1,) if earlier else VERSION_3)
+    body = _make_body(stage, defaults | content, (VERSION_1,) if earlier else VERSION_3)
     if earlier and "communication" in body:
         body["communication_type"] = "STRUCTURED" if "structured" in content else "FREETEXT"
     return body
 
 
-def standing_order(stage: ScenarioContext, content: Content) -> Content:
+def make_standing_order(stage: ScenarioContext, content: Content) -> Content:
     begins = {"start_date": stage.fill("{today+7}")} if "start_date" not in content else {}
     defaults = PAYEE | {"frequency": "MONTHLY"} | begins
     if content.get("type", "FIXED") != "FIXED":
         del defaults["amount"]
-    return _body(stage, defaults | content, VERSION_3)
+    return _make_body(stage, defaults | content, VERSION_3)
 
 
-def _body(stage: ScenarioContext, content: Content, tables: tuple[BodyRow, ...]) -> Content:
+def _make_body(stage: ScenarioContext, content: Content, tables: tuple[BodyRow, ...]) -> Content:
     if "endtoend_identification" not in content:
         content["endtoend_identification"] = f"E2E-{next(stage.numbers)}"
     body: Content = {}
@@ -47,16 +47,16 @@ def _body(stage: ScenarioContext, content: Content, tables: tuple[BodyRow, ...])
         for word, path in table.paths.items():
             value, kind = content.get(word), table.by_path[path].kind
             if isinstance(kind, AmountKind) and value is not None:
-                value = amount(value)
+                value = write_amount(value)
             if kind is IBAN and isinstance(value, str):
-                value = stage.iban(value)
+                value = stage.find_iban(value)
             if value is not None:
                 set_at_path(body, path, value)
     body |= content.get("body") or {}
     return {name: value for name, value in body.items() if value is not None}
 
 
-def amount(value: Any) -> str:
+def write_amount(value: Any) -> str:
     """Returns an amount as text with two decimals, because YAML reads 250.00 as a number."""
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
@@ -70,20 +70,22 @@ OTHER_WORDS = {
 CSV_WORDS = {column: OTHER_WORDS.get(column, column) for column in HEADER}  # of a step, by the columns of a csv
 
 
-def csv_file(stage: ScenarioContext, content: Content) -> bytes:
+def write_csv(stage: ScenarioContext, content: Content) -> bytes:
     """Returns a csv of the step's transfers. Each may have its own debtor and day."""
     rows = [",".join(HEADER)]
     usual = {"debtor": "bakkerij", "on": None} | {name: content[name] for name in ("debtor", "on") if name in content}
     for transfer in content.get("transfers") or [{}]:
         row = PAYEE | usual | transfer
-        row |= {name: stage.iban(row[name]) for name in ("debtor", "creditor_iban")} | {"amount": amount(row["amount"])}
+        row |= {name: stage.find_iban(row[name]) for name in ("debtor", "creditor_iban")} | {
+            "amount": write_amount(row["amount"])
+        }
         row["on"] = row["on"] or stage.fill("{today}")
         row["endtoend_identification"] = row.get("endtoend_identification") or f"E2E-{next(stage.numbers)}"
         rows.append(",".join('"' + str(row.get(word, "")).replace('"', '""') + '"' for word in CSV_WORDS.values()))
     return ("\n".join(rows) + "\n").encode()
 
 
-def raw_body(content: Content) -> tuple[bytes | None, str | None]:
+def read_raw_body(content: Content) -> tuple[bytes | None, str | None]:
     """Returns the body of a raw call, and its media type."""
     if "json" in content:
         return json.dumps(content["json"]).encode(), "application/json"

@@ -10,7 +10,7 @@ import httpx
 from sandbox.client import CallbackRefused, ClientReply, ForeignCallback, Refused, Unreadable
 from sandbox.player import tester_steps, tpp_steps
 from sandbox.player.branches import play_branches
-from sandbox.player.expectations import expect, expects_refusal, of_reply, refused_as
+from sandbox.player.expectations import expect, expects_refusal, is_refusal_like, of_reply
 from sandbox.player.orders import Content
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.player.step_result import StepResult, describe_step
@@ -21,7 +21,7 @@ from sandbox.scenarios.steps import step_content
 # By the word of the step, which is the name of its function.
 VERBS: dict[str, Callable[[ScenarioContext, Content], Capture | ClientReply]] = {
     **{verb.__name__: verb for verb in (*tpp_steps.VERBS, *tester_steps.VERBS)},
-    **{word: tester_steps.by_control(word) for word in tester_steps.CONTROLS},
+    **{word: tester_steps.make_control_step(word) for word in tester_steps.CONTROLS},
 }
 
 
@@ -52,15 +52,16 @@ def play_steps(
         if ended:
             yield StepResult(step, describe_step(step), skipped=True)
             continue
-        for result in _results(stage, step, following, machine_time):
+        for result in _play_step(stage, step, following, machine_time):
             ended = ended or result.skipped or (bool(result.faults) and result.step.what != "expect")
             yield result
 
 
-def _results(
+def _play_step(
     stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None, machine_time: Callable[[], float]
 ) -> Iterator[StepResult]:
-    """Yields the results of a step. `repeat` ends after a round that failed. The branches of `parallel` take turns."""
+    """Plays a step and yields its results. `repeat` ends after a round that failed. The branches of `parallel` take
+    turns."""
     if step.what == "parallel":
         played = [partial(play_steps, steps=branch, machine_time=machine_time) for branch in step.inner]
         yield from play_branches(stage, step, played)
@@ -103,7 +104,7 @@ def _step(stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None
     if capture.tokens is not None:
         stage.keys = capture
     if step.as_name is not None:
-        capture.at = stage.now() if stage.measures else None
+        capture.at = stage.read_now() if stage.measures else None
         stage.captures[step.as_name] = capture
     waits = following is not None and following.what == "expect" and expects_refusal(step_content(following))
     outcome.faults += _judge(content, outcome, waits)
@@ -141,7 +142,7 @@ def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
         if outcome.refusal is None:
             status = "" if outcome.reply is None else f", the status is {outcome.reply.status}"
             yield f"refused: expected {content['refused']}; it was not refused{status}"
-        elif not refused_as(content["refused"], outcome.reply, outcome.callback_error):
+        elif not is_refusal_like(content["refused"], outcome.reply, outcome.callback_error):
             yield f"refused: expected {content['refused']}, found {outcome.refusal}"
     expected = content.get("expect")
     if expected is not None:

@@ -80,11 +80,10 @@ class UnreadableFile:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """How the world of a script differs from its scenario.
+    """How the world of a script differs from its scenario, for a run under a variant.
 
-    `look` is called with the controls of the world before it is dropped. `extensions` are lines of the setting
-    `extensions`.
-    """
+    `look` is called with the controls of the world before the world is dropped. `extensions` are lines of the setting
+    `extensions`."""
 
     variants: Mapping[str, str] = field(default_factory=dict)
     look: Callable[[Controls], None] | None = None
@@ -140,12 +139,12 @@ def run(
     for script in todo:
         count[script.scenario.name] += 1
         again = count[script.scenario.name]
-        names.append(world_name(script, f"{apart}{'' if again == 1 else f'.{again}'}"))
+        names.append(make_world_name(script, f"{apart}{'' if again == 1 else f'.{again}'}"))
     with ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(lambda script, name: run_one(script, url, machine_time, key, name, differing), todo, names)
 
 
-def world_name(script: Script, apart: str = "") -> str:
+def make_world_name(script: Script, apart: str = "") -> str:
     """Returns a valid world name made from the scenario's name, with `apart` at its end."""
     signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
     name = "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
@@ -160,8 +159,9 @@ def run_one(
     world: str | None = None,
     differing: Differing = AS_IT_IS,
 ) -> ScenarioReport:
-    """Plays a script in a new world. If it failed, the world stays, except after `differing.look` saw it."""
-    name = world or world_name(script)
+    """Plays a script in a new world. If the script failed, the world is not dropped, so that it can be inspected. If
+    `differing` has a `look`, the world is dropped after that call."""
+    name = world or make_world_name(script)
     before = machine_time()
     steps: list[StepResult] = []
     trouble = None
@@ -191,7 +191,7 @@ def stage_of(
 ) -> ScenarioContext:
     """Creates the world with the scenario. Its clock is frozen unless the scenario sets a rate."""
     controls = server.make_world(name, seed=differing.seed)
-    kind, content = _content(script, differing)
+    kind, content = _make_content(script, differing)
     headers = {"Content-Type": kind} | server.headers
     reply = server.http.put(f"{controls.base_url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:
@@ -201,7 +201,7 @@ def stage_of(
     return ScenarioContext(script.scenario, transport, controls)
 
 
-def _content(script: Script, differing: Differing) -> tuple[str, bytes]:
+def _make_content(script: Script, differing: Differing) -> tuple[str, bytes]:
     """Returns the content that makes the world. It has the variants and extensions, so that a reset keeps them."""
     if not differing.variants and not differing.extensions:
         return "application/yaml", script.text.encode()
@@ -217,32 +217,32 @@ def _content(script: Script, differing: Differing) -> tuple[str, bytes]:
 # As JUnit XML: a suite for each scenario, a case for each step
 
 
-def junit(results: Sequence[ScenarioReport | UnreadableFile]) -> bytes:
-    suites = [_suite(result) for result in results]
+def write_junit_of_scenarios(results: Sequence[ScenarioReport | UnreadableFile]) -> bytes:
+    suites = [_make_suite(result) for result in results]
     return write_junit(suites, name="scenarios", time=f"{sum(result.seconds for result in suites):.3f}")
 
 
-def _suite(result: ScenarioReport | UnreadableFile) -> Suite:
+def _make_suite(result: ScenarioReport | UnreadableFile) -> Suite:
     if isinstance(result, ScenarioReport):
-        return Suite(result.name, _cases(result), result.name, result.seconds)
+        return Suite(result.name, _make_cases(result), result.name, result.seconds)
     text = "\n".join(map(str, result.errors))
     case = Case("the file is read", "error", str(result.errors[0]), text, "unreadable")
     return Suite(result.name, [case], result.name)
 
 
-def _cases(report: ScenarioReport) -> list[Case]:
+def _make_cases(report: ScenarioReport) -> list[Case]:
     """Returns a test case for each step, and one for an error that ended the scenario."""
-    cases = [_case(number, step) for number, step in enumerate(report.steps, 1)]
+    cases = [_make_case(number, step) for number, step in enumerate(report.steps, 1)]
     if report.trouble is not None:
         cases.append(Case("the scenario is played", "error", report.trouble, type="trouble"))
     return cases
 
 
-def _case(number: int, step: StepResult) -> Case:
+def _make_case(number: int, step: StepResult) -> Case:
     name = f"{number if step.step.line is None else f'line {step.step.line}'}: {step.text}"
     if step.skipped or not step.faults:
         return Case(name, "skipped" if step.skipped else "", seconds=step.seconds)
-    text = "\n".join([*step.faults, *(line for exchange in step.exchanges for line in exchange.lines())])
+    text = "\n".join([*step.faults, *(line for exchange in step.exchanges for line in exchange.write_lines())])
     return Case(name, "failure", step.faults[0], text, step.step.what, step.seconds)
 
 
@@ -264,7 +264,7 @@ class WithinTransport(httpx.WSGITransport):
 def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
     """Plays a scenario for the console, and yields its steps. Each run has its own world, which is not dropped."""
     script = read_script(name)
-    world = world_name(script, f".{token_hex(3)}")
+    world = make_world_name(script, f".{token_hex(3)}")
     app = assemble(worlds)  # without a lock: it is reached from within only
     transport = RecordingTransport(WithinTransport(app=app))
     yield PlayedStep("world", world)

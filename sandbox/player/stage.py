@@ -15,8 +15,8 @@ from sandbox.client import Client, ClientReply, Controls, Flow, Initiation, Refe
 from sandbox.people.fixtures import Fixtures
 from sandbox.player.step_result import RecordingTransport
 from sandbox.scenarios import Scenario
-from sandbox.scenarios.matching import MISSING, value_at
-from sandbox.scenarios.model import each_step
+from sandbox.scenarios.matching import MISSING, find_value
+from sandbox.scenarios.model import walk_steps
 
 CALLBACK = "http://127.0.0.1:9999/callback"
 _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.([^{}\s]{1,200})\}")
@@ -45,8 +45,9 @@ class Capture:
     def reference(self) -> Reference | None:
         return self.initiation.reference if self.initiation else None
 
-    def part(self, path: str) -> Any:
-        """Returns the value of `{name.path}`: a captured value, or else a field of the reply."""
+    def value_at(self, path: str) -> Any:
+        """Returns the value of a reference `{name.path}` to this capture: a captured value, or else a field of the
+        reply."""
         values: dict[str, Callable[[], Any]] = {
             "payment_id": lambda: self.initiation and self.initiation.payment_id,
             "address": lambda: self.address,
@@ -61,7 +62,7 @@ class Capture:
             "request_id": lambda: self.reply and self.reply.request_id,
         }
         value = values[path]() if path in values else None
-        return value_at(self.reply.body, path) if value is None and self.reply is not None else value
+        return find_value(self.reply.body, path) if value is None and self.reply is not None else value
 
 
 @dataclass
@@ -82,8 +83,8 @@ class ScenarioContext:
     let_go: Callable[[str], None] = lambda hold: None  # runs the branch whose barrier was released
     numbers: Iterator[int] = field(default_factory=partial(count, 1))  # of default references
 
-    def tpp(self, name: str | None) -> Client:
-        """Returns the client of that name. An unknown name gives an unregistered client."""
+    def find_tpp(self, name: str | None) -> Client:
+        """Returns the TPP client of that name. For an unknown name, returns a client that is not registered."""
         name = name or "demo-tpp"
         if name not in self._tpps:
             values, here = self.people.clients.get(name), self.controls
@@ -96,7 +97,7 @@ class ScenarioContext:
     def people(self) -> Fixtures:
         return self.scenario.fixtures
 
-    def iban(self, name: str) -> str:
+    def find_iban(self, name: str) -> str:
         """Returns the IBAN of an account, given by its name or its owner's name. Returns any other text unchanged."""
         return self.opened.get(name) or self.people.iban_of(name) or name
 
@@ -106,17 +107,17 @@ class ScenarioContext:
             raise ScriptFault(f"nothing was captured as {name!r}{values}")
         return self.captures[name]
 
-    def initiated(self, name: Any) -> tuple[Capture, Initiation]:
+    def find_initiated(self, name: Any) -> tuple[Capture, Initiation]:
         capture = self.capture(name)
         if capture.initiation is None:
             raise ScriptFault(f"{name!r} is no payment, order or file that the bank took in")
         return capture, capture.initiation
 
-    def reference(self, name: Any) -> Reference:
+    def find_reference(self, name: Any) -> Reference:
         """Returns the reference of an initiation."""
-        return self.initiated(name)[1].reference
+        return self.find_initiated(name)[1].reference
 
-    def with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
+    def find_with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
         """Returns the capture of that name, or the latest one with tokens, with its tokens."""
         capture = self.keys if name is None else self.capture(name)
         if capture is None:
@@ -134,11 +135,12 @@ class ScenarioContext:
                 return None
             if name not in self.captures:
                 return name
-            return self.with_tokens(name)[1].access
+            return self.find_with_tokens(name)[1].access
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:
-        """Replaces references in a value. A value that is only one reference becomes the referred value itself."""
+        """Returns a value in which references are replaced. If the whole value is one reference, returns the value that
+        it refers to."""
         if isinstance(value, dict):
             return {name: self.fill(inner) for name, inner in value.items()}
         if isinstance(value, list):
@@ -147,17 +149,17 @@ class ScenarioContext:
             return value
         alone = _REFERENCE.fullmatch(value)
         if alone:
-            return self._part(alone)
-        text = _REFERENCE.sub(lambda match: str(self._part(match)), value)
-        return _DAY.sub(lambda day: (self.now().date() + timedelta(days=int(day[1] or 0))).isoformat(), text)
+            return self._fill_match(alone)
+        text = _REFERENCE.sub(lambda match: str(self._fill_match(match)), value)
+        return _DAY.sub(lambda day: (self.read_now().date() + timedelta(days=int(day[1] or 0))).isoformat(), text)
 
-    def _part(self, match: re.Match[str]) -> Any:
-        value = self.capture(match[1]).part(match[2])
+    def _fill_match(self, match: re.Match[str]) -> Any:
+        value = self.capture(match[1]).value_at(match[2])
         if value is None or value is MISSING:
             raise ScriptFault(f"{match[1]!r} has no {match[2]}")
         return value
 
-    def balances(self) -> dict[tuple[str, str], Decimal]:
+    def read_balances(self) -> dict[tuple[str, str], Decimal]:
         """Returns the balance of each compartment, read from the controls."""
         return {
             (row["iban"], part["currency"]): Decimal(str(part["balance"]))
@@ -177,11 +179,11 @@ class ScenarioContext:
         self.captures.clear()
         self.opened.clear()
         self.keys = self.reply = None
-        self.opening = self.balances()
-        expected = [step.content for step in each_step(self.scenario.steps) if step.what == "expect"]
+        self.opening = self.read_balances()
+        expected = [step.content for step in walk_steps(self.scenario.steps) if step.what == "expect"]
         self.measures = any(isinstance(content, dict) and "elapsed" in content for content in expected)
-        self.began = self.now() if self.measures else None
+        self.began = self.read_now() if self.measures else None
 
-    def now(self) -> datetime:
+    def read_now(self) -> datetime:
         """Returns the bank's time."""
         return self.controls.clock.get().now

@@ -23,23 +23,23 @@ class StepExchange:
     response: httpx.Response | None
     trouble: str = ""
 
-    def lines(self) -> list[str]:
+    def write_lines(self) -> list[str]:
         """Returns the exchange as lines of text."""
-        request_lines = [f"> {self.request.method} {self.request.url}", *_headers(">", self.request.headers)]
+        request_lines = [f"> {self.request.method} {self.request.url}", *_write_headers(">", self.request.headers)]
         if self.request.content:
-            request_lines.append(f"> {_text(self.request.content)}")
+            request_lines.append(f"> {_write_text(self.request.content)}")
         if self.response is None:
             return [*request_lines, f"< {self.trouble}"]
-        lines = [f"< {self.response.status_code}", *_headers("<", self.response.headers)]
-        return request_lines + lines + ([f"< {_text(self.response.content)}"] if self.response.content else [])
+        lines = [f"< {self.response.status_code}", *_write_headers("<", self.response.headers)]
+        return request_lines + lines + ([f"< {_write_text(self.response.content)}"] if self.response.content else [])
 
 
-def _headers(sign: str, headers: httpx.Headers) -> list[str]:
+def _write_headers(sign: str, headers: httpx.Headers) -> list[str]:
     pairs = ((name.decode(), value.decode("latin-1")) for name, value in headers.raw)
     return [f"{sign} {name}: {value}" for name, value in pairs if name.lower() in SHOWN_HEADERS]
 
 
-def _text(content: bytes) -> str:
+def _write_text(content: bytes) -> str:
     text = content.decode("utf-8", "replace").strip()
     return text if len(text) <= BODY_SHOWN_MAX else f"{text[:BODY_SHOWN_MAX]}... ({len(content)} bytes)"
 
@@ -100,29 +100,29 @@ class StepResult:
 
 def describe_step(step: ScriptStep, reply: ClientReply | None = None) -> str:
     """Returns a description of a step: its word, content, name and reply."""
-    text = f"{step.what} {_content(step.content)}".rstrip()
+    text = f"{step.what} {_describe_content(step.content)}".rstrip()
     if len(text) > LINE_MAX:
         text = f"{text[:LINE_MAX]}..."
     if step.as_name:
         text += f" as {step.as_name}"
-    return text if reply is None else f"{text} -> {reply.status}{_status(reply)}"
+    return text if reply is None else f"{text} -> {reply.status}{_describe_status(reply)}"
 
 
-def _content(content: Any) -> str:
+def _describe_content(content: Any) -> str:
     if isinstance(content, dict):
-        return ", ".join(f"{name}: {_inner(value)}" for name, value in content.items())
+        return ", ".join(f"{name}: {_describe_inner(value)}" for name, value in content.items())
     return "" if content is None else quote(content)
 
 
-def _inner(value: Any) -> str:
+def _describe_inner(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_inner(inner)}" for name, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_describe_inner(inner)}" for name, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_inner(item) for item in value) + "]"
+        return "[" + ", ".join(_describe_inner(item) for item in value) + "]"
     return "null" if value is None else str(value)
 
 
-def _status(reply: ClientReply) -> str:
+def _describe_status(reply: ClientReply) -> str:
     body = reply.body if isinstance(reply.body, dict) else {}
     parts = [str(body[name]) for name in ("error", "status", "reason") if name in body]
     return "".join(f" {part}" for part in parts)

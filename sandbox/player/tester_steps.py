@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from sandbox.client import ClientReply, PathKind
 from sandbox.client.transport import sca_link
-from sandbox.player.orders import Content, amount
+from sandbox.player.orders import Content, write_amount
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.scenarios.step_words import JUDGED, STEPS
 
@@ -29,15 +29,16 @@ CONTROLS = {
 }
 
 
-def by_control(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
-    """Returns a step that calls a control. The control gets the id of an initiation in its path or in its body."""
+def make_control_step(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
+    """Returns a step that calls a control. The id of an initiation goes into the path of the control, or into its
+    body."""
     method, path = CONTROLS[word]
 
     def call(stage: ScenarioContext, content: Content) -> ClientReply:
         body = {name: value for name, value in content.items() if name not in (*JUDGED, *OF_INITIATION)}
         if "of" not in STEPS[word].keys:
             return stage.controls.call(method, path, body)
-        subject = _id(stage, content)
+        subject = _find_id(stage, content)
         if "<payment_id>" in path:
             return stage.controls.call(method, path.replace("<payment_id>", quote(subject, safe="")), body)
         return stage.controls.call(method, path, {"payment_id": subject} | body)
@@ -51,7 +52,7 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
     name = content.get(f"{verb}s")
     capture = stage.capture(name)
     if capture.address is None and capture.reference is not None and capture.reference.kind is PathKind.BULK:
-        status_reply = stage.tpp(capture.client).status(capture.reference)
+        status_reply = stage.find_tpp(capture.client).status(capture.reference)
         capture.address, capture.flow = status_reply.sca_address, status_reply.flow
     if capture.address is None:
         _take_address(stage, capture)
@@ -59,9 +60,9 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
         raise ScriptFault(f"{name!r} has no address to send a customer to")
     body = {"address": capture.address} | {name: content[name] for name in ("customer", "method") if name in content}
     if "account" in content:
-        body["account"] = stage.iban(content["account"])
+        body["account"] = stage.find_iban(content["account"])
     if "accounts" in content:
-        body["accounts"] = [stage.iban(name) for name in content["accounts"]]
+        body["accounts"] = [stage.find_iban(name) for name in content["accounts"]]
     reply = stage.controls.call("POST", f"/psu/{verb}", body)
     capture.callback = reply.body["redirect"]
     return reply
@@ -71,7 +72,7 @@ def _take_address(stage: ScenarioContext, capture: Capture) -> None:
     """Stores the address of a SCA_REQUIRED refusal, at which the customer authenticates again (choice 4)."""
     address = sca_link(capture.reply.body) if capture.reply is not None else None
     if address is not None:
-        capture.flow = stage.tpp(capture.client).caller.flow("AIS")
+        capture.flow = stage.find_tpp(capture.client).caller.flow("AIS")
         capture.address = capture.flow.on(address)
 
 
@@ -93,18 +94,20 @@ def reset(stage: ScenarioContext, content: Content) -> ClientReply:
 def book(stage: ScenarioContext, content: Content) -> ClientReply:
     words = {"currency": "currency", "communication": "communication", "on": "date"}
     optional = {name: content[word] for word, name in words.items() if word in content}
-    other = {"iban": stage.iban(content["counterparty"])} if "counterparty" in content else {}
+    other = {"iban": stage.find_iban(content["counterparty"])} if "counterparty" in content else {}
     other |= {"name": content["name"]} if "name" in content else {}
     if other:
         optional["counterparty"] = other
-    return stage.controls.book(stage.iban(str(content.get("account"))), amount(content.get("amount")), **optional)
+    return stage.controls.book(
+        stage.find_iban(str(content.get("account"))), write_amount(content.get("amount")), **optional
+    )
 
 
 def change(stage: ScenarioContext, content: Content) -> ClientReply:
     """Changes a customer, or with `account` an account."""
-    body = _customer_or_account_body(content)
+    body = _make_people_body(content)
     if "account" in body:
-        iban = stage.iban(str(body.pop("account")))
+        iban = stage.find_iban(str(body.pop("account")))
         return stage.controls.call("PATCH", f"/accounts/{quote(iban, safe='')}", body)
     name = str(body.pop("customer", ""))
     if not name:
@@ -114,7 +117,7 @@ def change(stage: ScenarioContext, content: Content) -> ClientReply:
 
 def add(stage: ScenarioContext, content: Content) -> ClientReply:
     """Adds a customer, or with `account` an account of a customer. Later steps can use its name."""
-    body = _customer_or_account_body(content)
+    body = _make_people_body(content)
     if "account" not in body:
         return stage.controls.call("POST", "/customers", body)
     name = str(body.pop("account"))
@@ -123,12 +126,12 @@ def add(stage: ScenarioContext, content: Content) -> ClientReply:
     return reply
 
 
-def _customer_or_account_body(content: Content) -> Content:
+def _make_people_body(content: Content) -> Content:
     """Returns the body for a control that makes or changes a customer or an account: the fields of the step, with
     amounts as texts."""
     body = {name: value for name, value in content.items() if name not in JUDGED}
     amounts = ("limit_day", "limit_week", "overdraft", "balance")
-    return body | {name: amount(body[name]) for name in amounts if body.get(name) is not None}
+    return body | {name: write_amount(body[name]) for name in amounts if body.get(name) is not None}
 
 
 def release(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -143,12 +146,13 @@ def release(stage: ScenarioContext, content: Content) -> ClientReply:
     return reply
 
 
-def _id(stage: ScenarioContext, content: Content) -> Any:
-    """Returns the id of a captured initiation. A text of 36 characters that no capture has as its name is an id."""
+def _find_id(stage: ScenarioContext, content: Content) -> Any:
+    """Returns the id of a captured initiation. A text of 36 characters that is not the name of a capture counts as the
+    id itself."""
     name = content.get("of", content.get("payment"))
     if isinstance(name, str) and len(name) == 36 and name not in stage.captures:
         return name
-    return stage.reference(name).id
+    return stage.find_reference(name).id
 
 
 VERBS = (psu, withdraw, reset, book, change, add, release)

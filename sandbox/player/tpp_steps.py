@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.bulkfiles.samples import SAMPLES, fill_sample
 from sandbox.client import Flow, Initiation, PathKind, Reference, Tokens, code_from
 from sandbox.client.bodies import SCT
 from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, ClientReply, query_text, segment
@@ -13,16 +13,16 @@ from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 
 
 def pay(stage: ScenarioContext, content: Content) -> Capture:
-    return _initiate(stage, content, PathKind.PAYMENT, orders.payment(stage, content))
+    return _initiate(stage, content, PathKind.PAYMENT, orders.make_payment(stage, content))
 
 
 def order(stage: ScenarioContext, content: Content) -> Capture:
-    return _initiate(stage, content, PathKind.STANDING_ORDER, orders.standing_order(stage, content))
+    return _initiate(stage, content, PathKind.STANDING_ORDER, orders.make_standing_order(stage, content))
 
 
 def _initiate(stage: ScenarioContext, content: Content, kind: PathKind, body: Content) -> Capture:
-    tpp, product, version = stage.tpp(content.get("client")), content.get("product", SCT), content.get("version")
-    token, resends = stage.access(content), _resends(content)
+    tpp, product, version = stage.find_tpp(content.get("client")), content.get("product", SCT), content.get("version")
+    token, resends = stage.access(content), _is_sent_again(content)
     initiation = tpp.initiate(product, body, token, kind=kind, version=version, resend=resends)
     return Capture(initiation.reply, tpp.caller.client_id, initiation, initiation.sca_address, initiation.flow)
 
@@ -35,51 +35,51 @@ def file(stage: ScenarioContext, content: Content) -> Capture:
         if name not in SAMPLES:
             raise ScriptFault(f"{name!r} is no sample file: `bank-sandbox bulk samples` lists them")
         product = "csv" if name.endswith(".csv") else "pain.001"
-        sent = sample(name, date.fromisoformat(stage.fill("{today}")))
+        sent = fill_sample(name, date.fromisoformat(stage.fill("{today}")))
     elif "content" in content:
         sent = str(content["content"]).encode()
         product = "pain.001" if sent.lstrip().startswith(b"<") else "csv"
     else:
-        sent = orders.csv_file(stage, content)
-    tpp = stage.tpp(content.get("client"))
+        sent = orders.write_csv(stage, content)
+    tpp = stage.find_tpp(content.get("client"))
     reference = content.get("payment_information_id")
-    initiation = tpp.send_file(sent, content.get("product", product), reference, resend=_resends(content))
+    initiation = tpp.send_file(sent, content.get("product", product), reference, resend=_is_sent_again(content))
     return Capture(initiation.reply, tpp.caller.client_id, initiation, None, initiation.flow)
 
 
-def _resends(content: Content) -> bool:
-    """Whether the same call is sent again after a lost reply. True unless the step says `resend: false`."""
+def _is_sent_again(content: Content) -> bool:
+    """Whether the client sends the same call again after a lost reply. True unless the step says `resend: false`."""
     return bool(content.get("resend", True))
 
 
 def status(stage: ScenarioContext, content: Content) -> Capture:
     """Asks for the status. For a bulk file it stores the address of the reply."""
-    capture, initiation = stage.initiated(content.get("of"))
-    tpp = stage.tpp(content.get("client", capture.client))
-    reply = tpp.status(_target(initiation, content), stage.access(content))
+    capture, initiation = stage.find_initiated(content.get("of"))
+    tpp = stage.find_tpp(content.get("client", capture.client))
+    reply = tpp.status(_reference_of(initiation, content), stage.access(content))
     capture.address = reply.sca_address or capture.address
     capture.flow = reply.flow or capture.flow
     return Capture(reply.reply, tpp.caller.client_id, initiation, capture.address, capture.flow)
 
 
 def details(stage: ScenarioContext, content: Content) -> ClientReply:
-    return _on(stage, content, "details", "GET", "/details")
+    return _call_on_initiation(stage, content, "details", "GET", "/details")
 
 
 def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
-    return _on(stage, content, "cancellation", "DELETE")
+    return _call_on_initiation(stage, content, "cancellation", "DELETE")
 
 
-def _on(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
+def _call_on_initiation(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
     """Calls an operation on a captured initiation, with the client and the tokens of the capture or with `token`."""
-    capture, initiation = stage.initiated(content.get("of"))
-    target = _target(initiation, content)
-    tpp = stage.tpp(content.get("client", capture.client))
+    capture, initiation = stage.find_initiated(content.get("of"))
+    target = _reference_of(initiation, content)
+    tpp = stage.find_tpp(content.get("client", capture.client))
     token, version = stage.access(content, capture), VERSIONS[target.operation(verb)]
     return tpp.caller.call(method, f"{target.path}{end}", version, token=token, query=target.query)
 
 
-def _target(initiation: Initiation, content: Content) -> Reference:
+def _reference_of(initiation: Initiation, content: Content) -> Reference:
     if not content.get("external"):
         return initiation.reference
     if initiation.external_id is None:
@@ -92,12 +92,12 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
     scope = content.get("scope") or "AIS"
     if scope not in CONSENT_VERSIONS:
         raise ScriptFault(f"{scope!r} is no scope of a consent: AIS or CAF")
-    tpp = stage.tpp(content.get("client"))
-    iban = stage.iban(content["iban"]) if "iban" in content else None
+    tpp = stage.find_tpp(content.get("client"))
+    iban = stage.find_iban(content["iban"]) if "iban" in content else None
     addresses = tpp.consent_addresses(scope, iban)
     capture = Capture(addresses.reply, tpp.caller.client_id, None, addresses.address, addresses.flow)
     if "customer" in content:
-        accounts = [stage.iban(name) for name in content.get("accounts") or [content.get("account")] if name]
+        accounts = [stage.find_iban(name) for name in content.get("accounts") or [content.get("account")] if name]
         capture.callback = stage.controls.psu.approve(addresses.address, content["customer"], None, accounts or None)
         capture.tokens = tpp.tokens_from(capture.callback, addresses.flow)
         capture.reply = capture.tokens.reply
@@ -107,7 +107,7 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
 def token(stage: ScenarioContext, content: Content) -> Capture:
     """Exchanges the code of a callback. Stores the tokens under the initiation and under this step."""
     capture = stage.capture(content.get("of"))
-    tpp = stage.tpp(content.get("client", capture.client))
+    tpp = stage.find_tpp(content.get("client", capture.client))
     flow = capture.flow
     if flow is None or capture.callback is None:
         raise ScriptFault(f"no customer came back from {content.get('of')!r}: there is a step `psu: {{approves: ...}}`")
@@ -120,8 +120,8 @@ def token(stage: ScenarioContext, content: Content) -> Capture:
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
     """Refreshes tokens and stores them under the step's name. Unless `keep_old`, they replace the old pair too."""
-    capture, tokens = stage.with_tokens(content.get("of"))
-    tpp = stage.tpp(content.get("client", capture.client))
+    capture, tokens = stage.find_with_tokens(content.get("of"))
+    tpp = stage.find_tpp(content.get("client", capture.client))
     newer = tpp.refresh(tokens, content.get("scope"), content.get("version"))
     refreshed = Capture(newer.reply, tpp.caller.client_id, None, None, capture.flow, None, newer, capture.logical_ids)
     if not content.get("keep_old"):
@@ -130,8 +130,8 @@ def refresh(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def accounts(stage: ScenarioContext, content: Content) -> ClientReply:
-    capture, _ = stage.with_tokens(content.get("of"))
-    tpp = stage.tpp(content.get("client", capture.client))
+    capture, _ = stage.find_with_tokens(content.get("of"))
+    tpp = stage.find_tpp(content.get("client", capture.client))
     return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.access(content, capture))
 
 
@@ -149,13 +149,13 @@ def transactions(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _read(stage: ScenarioContext, content: Content, operation: str, end: str, query: dict[str, str]) -> ClientReply:
-    capture, tokens = stage.with_tokens(content.get("of"))
-    tpp = stage.tpp(content.get("client", capture.client))
+    capture, tokens = stage.find_with_tokens(content.get("of"))
+    tpp = stage.find_tpp(content.get("client", capture.client))
     sca = content.get("sca", True)
     sca_token = tokens.sca_token if sca is True else sca
     return tpp.caller.call(
         "GET",
-        f"/accounts/{segment(logical_id(stage, capture, tokens, content.get('account')))}{end}",
+        f"/accounts/{segment(find_logical_id(stage, capture, tokens, content.get('account')))}{end}",
         VERSIONS[operation],
         token=stage.access(content, capture),
         query=query,
@@ -163,11 +163,11 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
     )
 
 
-def logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
+def find_logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
     """Returns the logical id of a named account. A CAF consent has only one. Returns any other text unchanged."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
-    iban = None if name is None else stage.iban(name)
+    iban = None if name is None else stage.find_iban(name)
     if iban is not None and iban not in stage.people.accounts:
         return iban
     if tokens.logical_id is not None:
@@ -175,7 +175,7 @@ def logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: A
     if iban is None:
         raise ScriptFault("say which account")
     if iban not in capture.logical_ids:
-        tpp = stage.tpp(capture.client)
+        tpp = stage.find_tpp(capture.client)
         capture.logical_ids |= {row.iban: row.logical_id for row in tpp.accounts(tokens)}
     if iban not in capture.logical_ids:
         raise ScriptFault(f"the consent has no account {name!r}")
@@ -187,8 +187,8 @@ def call(stage: ScenarioContext, content: Content) -> ClientReply:
     method, path = str(content.get("method", "GET")), str(content.get("path", "/"))
     if path.startswith("/_sandbox"):
         return stage.controls.call(method, path.removeprefix("/_sandbox"), content.get("json"))
-    tpp = stage.tpp(content.get("client"))
-    sent, media = orders.raw_body(content)
+    tpp = stage.find_tpp(content.get("client"))
+    sent, media = orders.read_raw_body(content)
     return tpp.caller.call(
         method,
         path,

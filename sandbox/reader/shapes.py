@@ -23,7 +23,7 @@ from sandbox.reader.tree import (
     Wrong,
     join_names,
     quote,
-    suggestion,
+    suggest,
 )
 
 Json = dict[str, Any]
@@ -150,7 +150,7 @@ class Table:
         count = len(notes.errors)
         for name, entry in node.rows.items():
             if name not in self.fields:
-                nearest = self.elsewhere.get(name) or suggestion(name, self.fields)
+                nearest = self.elsewhere.get(name) or suggest(name, self.fields)
                 notes.add(entry.key, f"an unknown {self.key_called} {quote(name)}", nearest)
         for name in self.required:
             if name not in node.rows:
@@ -284,7 +284,7 @@ def one_of(words: Iterable[str], called: str) -> Leaf:
     options = tuple(words)
     return checked_text(
         options.__contains__,
-        lambda value: Wrong(f"{quote(value)} is no {called}", suggestion(value, options)),
+        lambda value: Wrong(f"{quote(value)} is no {called}", suggest(value, options)),
         {"type": "string", "enum": list(options)},
     )
 
@@ -302,7 +302,7 @@ def pattern_or(leaf: Leaf) -> Leaf:
 # Names of the bank's people
 
 
-def account_iban(node: Node, notes: Notes) -> str:
+def find_iban(node: Node, notes: Notes) -> str:
     """Returns the IBAN of an account, given by its IBAN, its name, or its owner's name."""
     name, people = text_of(node), notes.fixtures
     if people is None:
@@ -312,7 +312,7 @@ def account_iban(node: Node, notes: Notes) -> str:
         return iban
     if name in people.customers:
         raise Wrong(f"{quote(name)} has no account")
-    raise Wrong(f"{quote(name)} is no account of this bank", suggestion(name, [*people.names, *people.customers]))
+    raise Wrong(f"{quote(name)} is no account of this bank", suggest(name, [*people.names, *people.customers]))
 
 
 def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
@@ -321,7 +321,7 @@ def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
     def read(node: Node, notes: Notes) -> str:
         name = text_of(node)
         if notes.fixtures is not None and name not in (names := list(names_in(notes.fixtures))):
-            raise Wrong(f"{quote(name)} is no {called} of this bank", suggestion(name, names))
+            raise Wrong(f"{quote(name)} is no {called} of this bank", suggest(name, names))
         return name
 
     return Leaf(read, NOT_EMPTY)
@@ -342,7 +342,7 @@ def number(least: int, most: int) -> Leaf:
     return Leaf(read, {"type": "integer", "minimum": least, "maximum": most} | large)
 
 
-def fraction(least: float, most: float, open_below: bool = False) -> Leaf:
+def make_fraction(least: float, most: float, open_below: bool = False) -> Leaf:
     def read(node: Node, notes: Notes) -> float:
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             raise Wrong("a number is expected")
@@ -374,7 +374,7 @@ def _read_amount(node: Node, notes: Notes) -> Decimal:
     return Decimal(node.text)
 
 
-def duration(longest: timedelta | None = None) -> Leaf:
+def make_duration(longest: timedelta | None = None) -> Leaf:
     def read(node: Node, notes: Notes) -> timedelta:
         try:
             span = read_duration(node.value)
@@ -404,8 +404,9 @@ def read_window(rows: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in rows.items() if name != "from"} | {"since": since}
 
 
-def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:
-    """Returns the only key of `names` that the rows have. Raises Wrong if they have several of these keys or none."""
+def find_only_key(rows: dict[str, Any], names: Iterable[str]) -> str:
+    """Returns the only key of `names` that the rows have. Raises Wrong if the rows have several of these keys, or have
+    no such key."""
     present = [name for name in names if name in rows]
     if len(present) > 1:
         raise Wrong(f"only one of {join_names(present, 'and')} can hold", key=present[1])
@@ -422,13 +423,13 @@ TITLE = checked_text(
 )
 FLAG = Leaf(_read_flag, {"type": "boolean"})
 YES = Leaf(_read_yes, {"const": True})
-DURATION = duration()
+DURATION = make_duration()
 INSTANT = Leaf(_read_instant, {"type": "string", "pattern": r"^2[01][0-9]{2}-"})
 AMOUNT_TEXT = Leaf(
     _read_amount,
     {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}]},
 )
-ACCOUNT = Leaf(account_iban, NOT_EMPTY)
+ACCOUNT = Leaf(find_iban, NOT_EMPTY)
 CURRENCY = text_that(is_currency, "currency")
 CUSTOMER = name_of("customer", lambda people: people.customers)
 CLIENT = name_of("client", lambda people: people.clients)

@@ -93,8 +93,9 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def suggestion(word: str, options: Iterable[str]) -> str | None:
-    """Returns a hint with the nearest name, or with all names if they are few. None if no name is near."""
+def suggest(word: str, options: Iterable[str]) -> str | None:
+    """Returns a hint with the name that is most similar to a word. Returns all names if they are few, and None if no
+    name is similar."""
     names = list(options)
     near = find_nearest(word, names)
     if near:
@@ -156,7 +157,7 @@ class Node:
         return self
 
 
-def _child_path(path: str, name: str) -> str:
+def _join_path(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
@@ -194,7 +195,7 @@ def tree_of(content: Any, file: str) -> Node:
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise fail(path, "a key must be a text")
-            place = _child_path(path, key)
+            place = _join_path(path, key)
             yield key, TreeEntry(Node(key, place, key), make_node(inner, place, depth + 1))
 
     return make_node(content, "", 0)
@@ -311,7 +312,7 @@ class _TreeBuilder:
             if name in rows:
                 first = f"first on line {rows[name].key.line}"
                 raise self._fail_at(event, f"the key {quote(name)} stands here twice", first)
-            place = _child_path(path, name)
+            place = _join_path(path, name)
             value = self._read_node(next(self._events), place, depth)
             rows[name] = TreeEntry(Node(name, place, name, key.line, key.column), value)
         return rows
@@ -327,7 +328,7 @@ class _TreeBuilder:
 
 
 @cache
-def _trees() -> dict[str, Any]:
+def _load_trees() -> dict[str, Any]:
     trees: dict[str, Any] = orjson.loads(read_fixture(TREES))
     return trees
 
@@ -338,5 +339,5 @@ def digest_of(text: str) -> str:
 
 def read_shipped(text: str, file: str) -> Node:
     """Returns the tree of a shipped text. Parses it only if it differs from `trees.json`. Raises ScenarioErrors."""
-    content = _trees().get(digest_of(text))
+    content = _load_trees().get(digest_of(text))
     return read_yaml(text, file) if content is None else tree_of(content, file)

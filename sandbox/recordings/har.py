@@ -11,7 +11,7 @@ from sandbox.recordings.recorded_calls import RecordedCall, decode_base64, read_
 
 
 def find_entries(content: Any) -> list[Any] | None:
-    """Returns the entries of a HAR, or None if the content is something else."""
+    """Returns the entries of a HAR. Returns None if the content is not a HAR."""
     log = content.get("log") if isinstance(content, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     return entries if isinstance(entries, list) else None
@@ -26,7 +26,7 @@ def read_entry(number: int, entry: Any) -> RecordedCall:
         str(request["method"]).upper(),
         str(request["url"]),
         _headers_of(request),
-        _sent_text(request.get("postData") or {}),
+        _sent_text_of(request.get("postData") or {}),
         read_status(response["status"]),
         _headers_of(response),
         _text_of(response.get("content") or {}),
@@ -40,13 +40,13 @@ def _headers_of(part: Any) -> dict[str, str]:
 
 
 def _names_of(response: Any) -> tuple[str, ...]:
-    """Returns the names of the headers as they were sent. Empty for HTTP/2 and HTTP/3, which have only small
+    """Returns the names of the headers as they were sent. Returns no names for HTTP/2 and HTTP/3, which send only small
     letters."""
     is_first = str(response.get("httpVersion") or "HTTP/1.1").upper().startswith("HTTP/1")
     return tuple(str(row["name"]) for row in response.get("headers") or ()) if is_first else ()
 
 
-def _sent_text(data: Any) -> str:
+def _sent_text_of(data: Any) -> str:
     """Returns the sent body, or the fields of a form if the browser recorded only these."""
     text, params = _text_of(data), data.get("params")
     return text if text or not params else urlencode([(row["name"], row.get("value") or "") for row in params])
@@ -64,7 +64,7 @@ TAIL = "\n]}}\n"
 
 
 class HarWriter:
-    """Writes a HAR. After each call the file is complete, because a recording may end at any moment."""
+    """Writes a HAR file. The file is complete after each call, because a recording may end at any moment."""
 
     def __init__(self, path: Path) -> None:
         self.count = 0
@@ -93,7 +93,7 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
         "method": call.method,
         "url": call.url,
         "httpVersion": "HTTP/1.1",
-        "headers": _pairs(call.headers),
+        "headers": _make_pairs(call.headers),
         "queryString": [{"name": name, "value": value} for name, value in call.query.items()],
         "cookies": [],
         "headersSize": -1,
@@ -103,7 +103,7 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
         "status": call.status,
         "statusText": "",
         "httpVersion": "HTTP/1.1",
-        "headers": _pairs(call.reply_headers),
+        "headers": _make_pairs(call.reply_headers),
         "cookies": [],
         "content": {"size": len(call.reply_body.encode()), "mimeType": came, "text": call.reply_body},
         "redirectURL": call.reply_headers.get("location", ""),
@@ -120,6 +120,6 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
     }
 
 
-def _pairs(headers: Mapping[str, str]) -> list[dict[str, str]]:
+def _make_pairs(headers: Mapping[str, str]) -> list[dict[str, str]]:
     """Returns headers as name and value. A header with several cookies becomes a pair for each."""
     return [{"name": name, "value": part} for name, value in headers.items() for part in value.split("\n")]

@@ -18,31 +18,31 @@ def find_entries(content: Any) -> list[Any] | None:
 
 def read_entry(number: int, pair: Any) -> RecordedCall:
     request, response = pair["request"], pair["response"]
-    path, query = _exact(request, "path"), _query_of(request.get("query"))
-    host = _exact(request, "destination") if "destination" in request else ""
-    scheme = _exact(request, "scheme") if "scheme" in request else "https"
+    path, query = _read_exact(request, "path"), _query_of(request.get("query"))
+    host = _read_exact(request, "destination") if "destination" in request else ""
+    scheme = _read_exact(request, "scheme") if "scheme" in request else "https"
     body = str(response.get("body") or "")
     return RecordedCall(
         number,
-        _exact(request, "method").upper(),
+        _read_exact(request, "method").upper(),
         f"{f'{scheme}://{host}' if host else ''}{path}{f'?{query}' if query else ''}",
-        read_headers((name, _exact_text(value)) for name, value in (request.get("headers") or {}).items()),
-        _exact(request, "body") if "body" in request else "",
+        read_headers((name, _read_exact_text(value)) for name, value in (request.get("headers") or {}).items()),
+        _read_exact(request, "body") if "body" in request else "",
         read_status(response["status"]),
         read_headers((name, text) for name, texts in (response.get("headers") or {}).items() for text in texts),
         decode_base64(body) if response.get("encodedBody") else body,
     )
 
 
-def _exact(request: Mapping[str, Any], name: str) -> str:
+def _read_exact(request: Mapping[str, Any], name: str) -> str:
     """Returns the value of a matcher. Raises ValueError for a matcher that accepts many values."""
-    text = _exact_text(request[name])
+    text = _read_exact_text(request[name])
     if text is None:
         raise ValueError(f"its {name} matches many values and not one")
     return text
 
 
-def _exact_text(value: Any) -> str | None:
+def _read_exact_text(value: Any) -> str | None:
     match value:
         case str():
             return value
@@ -58,6 +58,6 @@ def _exact_text(value: Any) -> str | None:
 
 def _query_of(value: Any) -> str:
     if isinstance(value, dict) and not any(name in value for name in OLD_EXACT):
-        pairs = [(name, _exact_text(texts)) for name, texts in value.items()]
+        pairs = [(name, _read_exact_text(texts)) for name, texts in value.items()]
         return urlencode([(name, text) for name, text in pairs if text is not None])
-    return _exact_text(value) or ""
+    return _read_exact_text(value) or ""

@@ -1,8 +1,7 @@
 """Bulk files with pseudonyms.
 
-Of a file only the elements that are known to say nothing of a person stay as they are (`KEPT_ELEMENTS`). Any other text
-becomes a pseudonym or an `x`. A file in which text may stand where no element shows it is not masked at all.
-"""
+Only the texts of elements that never say anything about a person stay as they are (`KEPT_ELEMENTS`). Every other text
+becomes a pseudonym or an `x`. If a file has text that no element contains, the file is not masked at all."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -31,14 +30,14 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
     The file need not be well-formed. The time is proportional to its length, because no pattern searches for an end
     that may be missing.
     """
-    plain = None if any(sign in text for sign in HIDING_TEXT) else without_comments(text)
+    plain = None if any(sign in text for sign in HIDING_TEXT) else remove_comments(text)
     if plain is None:
         return None
     hides: dict[str, Hide] = {
         "Nm": names.name,
         "IBAN": names.iban,
         "Ustrd": names.text,
-        "Ref": lambda text: structured_in_file(text, names),
+        "Ref": lambda text: mask_structured(text, names),
         **dict.fromkeys(REFERENCES, names.reference),
     }
 
@@ -54,7 +53,7 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
     return TEXT.sub(lambda part: part[0] if not part[1].strip() or is_leaf(leaves, part) else f">{FREE}<", leaves)
 
 
-def without_comments(text: str) -> str | None:
+def remove_comments(text: str) -> str | None:
     """Returns the text without comments, or None if a comment has no end."""
     parts, end = [], 0
     while (begin := text.find("<!--", end)) >= 0:
@@ -65,7 +64,7 @@ def without_comments(text: str) -> str | None:
     return "".join((*parts, text[end:]))
 
 
-def debtors_in(text: str) -> Iterator[str]:
+def find_debtors(text: str) -> Iterator[str]:
     """Yields the IBANs in the elements of debtor accounts."""
     opened, ibans = "", list[str]()
     for part in DEBTOR.finditer(text):
@@ -86,5 +85,5 @@ def is_leaf(text: str, part: re.Match[str]) -> bool:
     return tag is not None and text.startswith(f"</{tag[1]}>", part.end() - 1)
 
 
-def structured_in_file(text: str, names: Pseudonyms) -> str:
+def mask_structured(text: str, names: Pseudonyms) -> str:
     return names.reference(text) if read_structured(text) is None else names.structured(text)

@@ -100,7 +100,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @cache
-def vocabulary() -> frozenset[str]:
+def list_vocabulary() -> frozenset[str]:
     """Returns the words of the interface: codes, products, names of operations, parameters and their values."""
     words = {row.value.error for row in Error} | {row.value.code for row in Error}
     words |= {status.value for status in Status} | {reason.value.code for reason in Reason}
@@ -116,7 +116,7 @@ def vocabulary() -> frozenset[str]:
 
 
 @cache
-def prose_words() -> frozenset[str]:
+def list_prose_words() -> frozenset[str]:
     """Returns the words of the contract's sentences, in small letters."""
     texts = [text for row in Error for text in (row.value.text, row.value.remedy)]
     for axis in AXES.values():
@@ -124,7 +124,7 @@ def prose_words() -> frozenset[str]:
     for table in (PAYMENT, STANDING_ORDER, VERSION_1):
         texts += [f"{field.path} {field.note}" for field in table.fields]
     words = {word.lower() for text in texts for word in PROSE_WORD.findall(text)}
-    words |= {word.lower() for word in (*vocabulary(), *HEADER_NAMES)}
+    words |= {word.lower() for word in (*list_vocabulary(), *HEADER_NAMES)}
     return frozenset(word for word in words if not any(sign.isdigit() for sign in word))
 
 
@@ -132,7 +132,7 @@ class Masker:
     """Masks the calls of one recording, one after the other."""
 
     def __init__(self, names: Pseudonyms, hosts: Collection[str] = (), base_path: str = "") -> None:
-        """Takes the bank's hosts and the path of its address, which are not masked."""
+        """Takes the hosts of the bank and the path of its address. These two are not masked."""
         self.names = names
         self._hosts = {host.lower() for host in hosts} | LOCAL_HOSTS
         self._base_path = base_path.rstrip("/")
@@ -140,63 +140,65 @@ class Masker:
     def mask(self, call: RecordedCall) -> RecordedCall:
         if call.headers.get("code-challenge"):
             self.names.challenge(call.headers["code-challenge"], call.headers.get("code-challenge-method", "S256"))
-        url = self.url(call.url)
-        body = self.body(call.body, call.headers.get("content-type", ""))
-        reply = self.body(call.reply_body, call.reply_headers.get("content-type", ""))
+        url = self.mask_url(call.url)
+        body = self.mask_body(call.body, call.headers.get("content-type", ""))
+        reply = self.mask_body(call.reply_body, call.reply_headers.get("content-type", ""))
         return replace(
             call,
             url=url,
-            headers=self.headers(call.headers, call.body, body),
+            headers=self.mask_headers(call.headers, call.body, body),
             body=body,
-            reply_headers=self.headers(call.reply_headers, call.reply_body, reply),
+            reply_headers=self.mask_headers(call.reply_headers, call.reply_body, reply),
             reply_body=reply,
         )
 
     # Headers
 
-    def headers(self, headers: Mapping[str, str], body: str, masked: str) -> dict[str, str]:
+    def mask_headers(self, headers: Mapping[str, str], body: str, masked: str) -> dict[str, str]:
         return {
-            name if KEY.fullmatch(name) else self.names.secret(name): self.header(name, value, body, masked)
+            name if KEY.fullmatch(name) else self.names.secret(name): self.mask_header(name, value, body, masked)
             for name, value in headers.items()
             if name not in DROPPED_HEADERS
         }
 
-    def header(self, name: str, value: str, body: str, masked: str) -> str:
+    def mask_header(self, name: str, value: str, body: str, masked: str) -> str:
         if name in KEPT_HEADERS:
-            return self.kept_header(value)
+            return self.mask_unless_plain(value)
         match name:
             case "authorization" | "proxy-authorization":
-                return self.credentials(value)
+                return self.mask_credentials(value)
             case "www-authenticate":
-                return self.kept_header(QUOTED.sub(lambda match: f'"{self.prose(match[1])}"', value))
+                return self.mask_unless_plain(QUOTED.sub(lambda match: f'"{self.mask_prose(match[1])}"', value))
             case "host":
                 return self.host(value)
             case "cookie":
-                return "; ".join(self.cookie(part) for part in value.split(";"))
+                return "; ".join(self.mask_cookie(part) for part in value.split(";"))
             case "set-cookie":
-                return "\n".join("; ".join(self.cookie(part) for part in row.split(";")) for row in value.split("\n"))
+                return "\n".join(
+                    "; ".join(self.mask_cookie(part) for part in row.split(";")) for row in value.split("\n")
+                )
             case "digest" | "content-digest" | "repr-digest":
-                return self.digest(value, body, masked)
+                return self.mask_digest(value, body, masked)
             case "signature" | "x-jws-signature":
-                return self.signature(value, body, masked)
-        return self.value(name, value)
+                return self.mask_signature(value, body, masked)
+        return self.mask_value(name, value)
 
-    def kept_header(self, value: str) -> str:
-        """Returns a header unchanged if it has only short plain words, numbers, or words of the vocabulary. Masks any
-        other."""
+    def mask_unless_plain(self, value: str) -> str:
+        """Returns a header unchanged if all its words are short and plain, numbers, or in the vocabulary. Otherwise
+        masks it."""
         runs = RUN.findall(value)
         is_plain = PLAIN_VALUE.fullmatch(value) and all(run.isalpha() or run.isdigit() for run in runs)
         is_plain = is_plain and all(len(run) <= RUN_MAX for run in runs)
-        return value if is_plain or value in vocabulary() else self.prose(value)
+        return value if is_plain or value in list_vocabulary() else self.mask_prose(value)
 
-    def credentials(self, value: str) -> str:
+    def mask_credentials(self, value: str) -> str:
         scheme, blank, rest = value.partition(" ")
         if scheme.lower() not in SCHEMES:
-            return self.value("token", value)
+            return self.mask_value("token", value)
         if not rest.strip():
             return value
         if scheme.lower() != "basic":
-            return f"{scheme} {self.value('token', rest)}"
+            return f"{scheme} {self.mask_value('token', rest)}"
         try:
             user, colon, secret = b64decode(rest.strip(), validate=True).decode().partition(":")
         except ValueError:
@@ -204,7 +206,7 @@ class Masker:
         masked = f"{self.names.client(user)}{colon}{self.names.secret(secret) if secret else ''}"
         return f"{scheme} {b64encode(masked.encode()).decode()}"
 
-    def cookie(self, part: str) -> str:
+    def mask_cookie(self, part: str) -> str:
         name, equals, value = part.strip().partition("=")
         match name.lower():
             case "expires" | "path" | "max-age" | "samesite" if ATTRIBUTE.fullmatch(value):
@@ -215,9 +217,9 @@ class Masker:
                 return f"{name}={self.host(value)}"
         if not equals:
             return self.names.secret(name) if name else ""
-        return f"{self.key(name)}={self.names.secret(value) if value else ''}"
+        return f"{self.mask_key(name)}={self.names.secret(value) if value else ''}"
 
-    def digest(self, value: str, body: str, masked: str) -> str:
+    def mask_digest(self, value: str, body: str, masked: str) -> str:
         """Replaces a digest of the body by a digest of the masked body. Otherwise an IBAN in a short body could be
         guessed from its digest."""
         right, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (body, masked))
@@ -226,35 +228,35 @@ class Masker:
             return self.names.secret(value)
         return f"{name}={given.replace(right, other) if given.strip(':') == right else self.names.secret(given)}"
 
-    def signature(self, value: str, body: str, masked: str) -> str:
+    def mask_signature(self, value: str, body: str, masked: str) -> str:
         """Masks a signature, which may be a JWS with or without payload, or of another kind."""
         if value.count(".") != 2:
             return self.names.secret(value)
         head, payload, proof = value.split(".")
         if payload:
             signs_body = decode_segment(payload) == body.encode()
-            payload = encode_segment(masked.encode()) if signs_body else self.segment(payload)
-        return f"{self.segment(head)}.{payload}.{self.names.secret(proof) if proof else ''}"
+            payload = encode_segment(masked.encode()) if signs_body else self.mask_jws_segment(payload)
+        return f"{self.mask_jws_segment(head)}.{payload}.{self.names.secret(proof) if proof else ''}"
 
-    def segment(self, text: str) -> str:
+    def mask_jws_segment(self, text: str) -> str:
         """Masks a segment of a JWS, which is a secret or JSON in Base64."""
         with suppress(ValueError, RecursionError):
             content = decode_segment(text).decode()
             if isinstance(json.loads(content), dict):
-                return encode_segment(self.json(content).encode())
+                return encode_segment(self.mask_json(content).encode())
         return self.names.secret(text) if text else ""
 
     # Addresses
 
-    def url(self, text: str) -> str:
+    def mask_url(self, text: str) -> str:
         parts = urlsplit(text)
-        fragment = self.query(parts.fragment) if "=" in parts.fragment else self.path_segment(parts.fragment)
+        fragment = self.mask_query(parts.fragment) if "=" in parts.fragment else self.mask_path_segment(parts.fragment)
         netloc = self.host(parts.netloc.rpartition("@")[2]) if parts.netloc else ""
         if "@" in parts.netloc:
             user, colon, secret = parts.netloc.rpartition("@")[0].partition(":")
             netloc = f"{self.names.client(user)}{colon}{self.names.secret(secret) if secret else ''}@{netloc}"
         scheme = parts.scheme if parts.scheme in ("http", "https", "") else self.names.secret(parts.scheme)
-        return SplitResult(scheme, netloc, self.path(parts.path), self.query(parts.query), fragment).geturl()
+        return SplitResult(scheme, netloc, self.mask_path(parts.path), self.mask_query(parts.query), fragment).geturl()
 
     def host(self, netloc: str) -> str:
         host, _, port = netloc.rpartition(":") if netloc.rpartition(":")[2].isdigit() else (netloc, "", "")
@@ -262,24 +264,24 @@ class Masker:
             return netloc
         return self.names.numbered("host", host.lower(), "host-{}.example") + (f":{port}" if port else "")
 
-    def path(self, path: str) -> str:
+    def mask_path(self, path: str) -> str:
         base = self._base_path if path == self._base_path or path.startswith(f"{self._base_path}/") else ""
-        return base + "/".join(map(self.path_segment, path[len(base) :].split("/")))
+        return base + "/".join(map(self.mask_path_segment, path[len(base) :].split("/")))
 
-    def path_segment(self, segment: str) -> str:
+    def mask_path_segment(self, segment: str) -> str:
         text = unquote(segment)
-        if text in vocabulary() or text in ROOTS:
+        if text in list_vocabulary() or text in ROOTS:
             return segment
-        return quote(self.value("id", text), safe="")
+        return quote(self.mask_value("id", text), safe="")
 
-    def query(self, query: str) -> str:
+    def mask_query(self, query: str) -> str:
         """Masks the parameters of an address or the fields of a form, and keeps their order."""
-        return "&".join(map(self.parameter, query.split("&"))) if query else ""
+        return "&".join(map(self.mask_parameter, query.split("&"))) if query else ""
 
-    def parameter(self, part: str) -> str:
+    def mask_parameter(self, part: str) -> str:
         raw, equals, value = part.partition("=")
         name = unquote_plus(raw)
-        key = quote(self.key(name), safe="")
+        key = quote(self.mask_key(name), safe="")
         if not equals:
             return key
         text = unquote_plus(value)
@@ -288,41 +290,41 @@ class Masker:
         elif text and name == "code_verifier":
             masked = self.names.verifier(text)
         else:
-            masked = self.value(name, text)
+            masked = self.mask_value(name, text)
         return f"{raw if key == quote(name, safe='') else key}={value if masked == text else quote(masked, safe='')}"
 
     # Bodies
 
-    def body(self, text: str, media: str) -> str:
+    def mask_body(self, text: str, media: str) -> str:
         media = media.partition(";")[0].strip().lower()
         if not text.strip():
             return text
         with suppress(ValueError, RecursionError):
             json.loads(text)
-            return self.json(text)
+            return self.mask_json(text)
         if text.lstrip("\ufeff \r\n").startswith("<"):
             masked = mask_xml(text, self.names) if is_xml(text) else None
-            return self.markup(text) if masked is None else XML_ATTRIBUTE.sub(self.attribute, masked)
+            return self.mask_markup(text) if masked is None else XML_ATTRIBUTE.sub(self.mask_attribute, masked)
         if media == FORM or (not media and "=" in text and "\n" not in text):
-            return self.query(text)
+            return self.mask_query(text)
         if "csv" in media:
             with suppress(csv.Error):
-                return self.table(text)
-        return self.prose(text)
+                return self.mask_table(text)
+        return self.mask_prose(text)
 
-    def attribute(self, match: re.Match[str]) -> str:
+    def mask_attribute(self, match: re.Match[str]) -> str:
         begin, name, quoted = match.groups()
         stays = name.startswith(("xmlns", "xsi:")) or CODE.fullmatch(quoted[1:-1])
         return match[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
 
-    def markup(self, text: str) -> str:
+    def mask_markup(self, text: str) -> str:
         """Masks a page, or a file in which text may be anywhere. Tags with attributes are masked as text."""
         return "".join(
-            part if re.fullmatch(r"</?[a-z][a-z0-9]{0,9}>", part, re.IGNORECASE) else self.prose(part)
+            part if re.fullmatch(r"</?[a-z][a-z0-9]{0,9}>", part, re.IGNORECASE) else self.mask_prose(part)
             for part in re.split(r"(<[^<>]*>)", text)
         )
 
-    def table(self, text: str) -> str:
+    def mask_table(self, text: str) -> str:
         """Masks a CSV file. Keeps the names of columns and masks the cells by column. Raises csv.Error."""
         mark = text[: text.startswith("\ufeff")]
         delimiter = ";" if ";" in text.partition("\n")[0] else ","
@@ -330,19 +332,21 @@ class Masker:
         columns = [name.strip() if name.strip() in HEADER else "" for name in head]
         written = StringIO()
         writer = csv.writer(written, delimiter=delimiter, lineterminator="\r\n" if "\r\n" in text else "\n")
-        writer.writerow([name if known else self.value("", name) for name, known in zip(head, columns, strict=True)])
+        writer.writerow(
+            [name if known else self.mask_value("", name) for name, known in zip(head, columns, strict=True)]
+        )
         for row in rows:
             places = zip_longest(columns[: len(row)], row, fillvalue="")
-            writer.writerow([self.value(column, cell) for column, cell in places])
+            writer.writerow([self.mask_value(column, cell) for column, cell in places])
         return mark + (written.getvalue() if text.endswith("\n") else written.getvalue().rstrip("\r\n"))
 
-    def json(self, text: str) -> str:
+    def mask_json(self, text: str) -> str:
         """Masks keys and values of well-formed JSON, and keeps everything between them."""
-        return TOKEN.sub(JsonWalk(self.key, self.value, self.number).replace, text)
+        return TOKEN.sub(JsonWalk(self.mask_key, self.mask_value, self.mask_number).replace, text)
 
     # Texts
 
-    def key(self, text: str) -> str:
+    def mask_key(self, text: str) -> str:
         """Returns the name of a field. Masks a text that does not look like a field name, or that was masked as a
         value."""
         if PLAIN_KEY.fullmatch(text):
@@ -350,11 +354,11 @@ class Masker:
         known = self.names.find(text)
         if known is not None:
             return known
-        return text if KEY.fullmatch(text) else self.value("", text)
+        return text if KEY.fullmatch(text) else self.mask_value("", text)
 
-    def number(self, field: str, text: str) -> str:
+    def mask_number(self, field: str, text: str) -> str:
         """Masks a JSON number if it is so long that it may be an account number."""
-        name = snake_case(field).rpartition(".")[2]
+        name = write_snake_case(field).rpartition(".")[2]
         if name in COUNT_FIELDS or not INTEGER.fullmatch(text):
             return text
         if abs(int(text)) < NUMBER_MAX and not SECRET_NUMBER.search(name):
@@ -363,9 +367,9 @@ class Masker:
         masked = self.names.secret(figures)
         return minus + (f"1{masked[1:]}" if masked.startswith("0") else masked)
 
-    def value(self, field: str, text: str) -> str:
+    def mask_value(self, field: str, text: str) -> str:
         """Returns the pseudonym of a field's text, or the text itself if it is known to be harmless."""
-        name = snake_case(field)
+        name = write_snake_case(field)
         last = name.rpartition(".")[2]
         if not any(sign.isalnum() for sign in text) or self.is_harmless(name, last, text):
             return text
@@ -375,8 +379,8 @@ class Masker:
         if last in CLIENTS:
             return self.names.client(text)
         if last in PROSE:
-            return self.prose(text)
-        by_form = self.by_form(text)
+            return self.mask_prose(text)
+        by_form = self.mask_by_form(text)
         if by_form is not None:
             return by_form
         if last in REFERENCES:
@@ -396,36 +400,36 @@ class Masker:
             return True
         parts = name.split(".")
         if not {last, ".".join(parts[-2:])} & CODE_FIELDS:
-            return last == "id" and text in vocabulary()
-        return all(word in vocabulary() or CODE.fullmatch(word) for word in text.split())
+            return last == "id" and text in list_vocabulary()
+        return all(word in list_vocabulary() or CODE.fullmatch(word) for word in text.split())
 
-    def by_form(self, text: str) -> str | None:
+    def mask_by_form(self, text: str) -> str | None:
         """Returns the pseudonym of a text that can be recognised by its form, such as an IBAN or a UUID, or None."""
         compact = text.replace(" ", "").upper()
         if SHAPE.fullmatch(compact) and (is_iban(compact) or compact == text):
-            return spaced_like(text, self.names.iban(compact))
+            return space_like(text, self.names.iban(compact))
         if read_structured(text) is not None:
             return self.names.structured(text)
         if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) or re.match(r"/[A-Za-z]", text):
             with suppress(ValueError):
-                return self.url(text)
+                return self.mask_url(text)
         if JWS.fullmatch(text):
-            return ".".join(self.segment(part) if part else "" for part in text.split("."))
+            return ".".join(self.mask_jws_segment(part) if part else "" for part in text.split("."))
         if IP.fullmatch(text):
             return self.names.numbered("ip", text, "192.0.2.{}")
         if MAIL.fullmatch(text):
             return self.names.numbered("mail", text, "person-{}@mail.example")
         return None
 
-    def prose(self, text: str) -> str:
+    def mask_prose(self, text: str) -> str:
         """Masks a sentence. Keeps words of the contract, days and amounts."""
-        words = prose_words()
+        words = list_prose_words()
 
         def other(match: re.Match[str]) -> str:
             word = match[0]
-            if word.lower() in words or word in vocabulary() or self.is_harmless("", "", word):
+            if word.lower() in words or word in list_vocabulary() or self.is_harmless("", "", word):
                 return word
-            return self.names.find(word) or self.by_form(word) or self.names.secret(word)
+            return self.names.find(word) or self.mask_by_form(word) or self.names.secret(word)
 
         return PROSE_WORD.sub(other, text)
 
@@ -484,12 +488,12 @@ def is_xml(text: str) -> bool:
     return True
 
 
-def snake_case(field: str) -> str:
+def write_snake_case(field: str) -> str:
     """Returns a field name in snake case: `paymentId` becomes `payment_id`."""
     return CAPITAL.sub(lambda match: f"_{match[0]}", field).lower()
 
 
-def spaced_like(text: str, other: str) -> str:
+def space_like(text: str, other: str) -> str:
     signs = iter(other)
     return "".join(sign if sign == " " else next(signs, "") for sign in text)
 

@@ -19,7 +19,7 @@ UNPACKED_MAX = 100_000_000  # bytes
 
 
 class BrokenFlow(NamedTuple):
-    """Replaces the first flow that cannot be read. The rest of the file cannot be read either."""
+    """Stands in place of the first flow of a file that cannot be read. The rest of the file cannot be read either."""
 
     reason: str
 
@@ -70,15 +70,15 @@ def _value_of(letter: bytes, content: bytes) -> Any:
         case b"~":
             return None
         case b"]":
-            return list(_values_in(content))
+            return list(_read_values(content))
         case b"}":
-            values = list(_values_in(content))
-            return {_text(name): value for name, value in zip(values[::2], values[1::2], strict=True)}
+            values = list(_read_values(content))
+            return {_decode_text(name): value for name, value in zip(values[::2], values[1::2], strict=True)}
         case _:
             raise ValueError(f"there is no type {letter!a}")
 
 
-def _values_in(content: bytes) -> Iterator[Any]:
+def _read_values(content: bytes) -> Iterator[Any]:
     at = 0
     while at < len(content):
         value, at = read_tnetstring(content, at)
@@ -89,15 +89,15 @@ def read_entry(number: int, flow: Any) -> RecordedCall:
     if isinstance(flow, BrokenFlow):
         raise ValueError(flow.reason)
     request, response = flow["request"], flow.get("response")
-    scheme, host, port = _text(request["scheme"]), _text(request["host"]), request["port"]
+    scheme, host, port = _decode_text(request["scheme"]), _decode_text(request["host"]), request["port"]
     place = host if port == PORTS.get(scheme) else f"{host}:{port}"
     begin = request.get("timestamp_start")
     end = response.get("timestamp_end") if response else None
     headers, reply_headers = _headers_of(request), _headers_of(response or {})
     return RecordedCall(
         number,
-        _text(request["method"]).upper(),
-        f"{scheme}://{place}{_text(request['path'])}",
+        _decode_text(request["method"]).upper(),
+        f"{scheme}://{place}{_decode_text(request['path'])}",
         headers,
         _body_of(request, headers),
         read_status(response["status_code"]) if response else 0,
@@ -110,12 +110,12 @@ def read_entry(number: int, flow: Any) -> RecordedCall:
     )
 
 
-def _text(value: Any) -> str:
+def _decode_text(value: Any) -> str:
     return text_of(value) if isinstance(value, bytes) else str(value)
 
 
 def _headers_of(part: Any) -> dict[str, str]:
-    return read_headers((_text(name), _text(value)) for name, value in part.get("headers") or ())
+    return read_headers((_decode_text(name), _decode_text(value)) for name, value in part.get("headers") or ())
 
 
 def _body_of(part: Any, headers: dict[str, str]) -> str:

@@ -57,13 +57,13 @@ class Pseudonyms:
     def name(self, text: str) -> str:
         if any(fnmatchcase(text, pattern) for pattern in self._patterns):
             return text
-        return self._known.get(text) or self._add(text, shaped_like(text, f"Person {self._next('name')}"))
+        return self._known.get(text) or self._add(text, copy_faults(text, f"Person {self._take_number('name')}"))
 
     def iban(self, text: str) -> str:
         """Returns another IBAN of the same country."""
         if text in self._own_ibans or text == EXAMPLE:
             return text
-        return self._known.get(text) or self._add(text, iban_like(text, self._next("iban")))
+        return self._known.get(text) or self._add(text, make_iban_like(text, self._take_number("iban")))
 
     def structured(self, text: str) -> str:
         """Returns another structured communication in the same form: with +++ or as twelve digits."""
@@ -72,27 +72,29 @@ class Pseudonyms:
         known = self._known.get(text)
         if known is not None:
             return known
-        other = make_structured(self._next("text"))
-        return self._add(text, only_digits(other) if text.isdigit() else other)
+        other = make_structured(self._take_number("text"))
+        return self._add(text, keep_digits(other) if text.isdigit() else other)
 
     def text(self, text: str) -> str:
-        return self._known.get(text) or self._add(text, shaped_like(text, f"Communication {self._next('text')}"))
+        return self._known.get(text) or self._add(text, copy_faults(text, f"Communication {self._take_number('text')}"))
 
     def reference(self, text: str) -> str:
         if text == NO_REFERENCE:
             return text
-        return self._known.get(text) or self._add(text, shaped_like(text, f"REFERENCE-{self._next('reference')}"))
+        return self._known.get(text) or self._add(
+            text, copy_faults(text, f"REFERENCE-{self._take_number('reference')}")
+        )
 
     def client(self, text: str) -> str:
         """Returns another client id. The first one is the sandbox's own, so that a lifted recording plays there."""
         if not text or text in self._known:
             return self._known.get(text, text)
-        number = self._next("client")
+        number = self._take_number("client")
         return self._add(text, OWN_CLIENT if number == 1 else f"{OWN_CLIENT}-{number}")
 
     def numbered(self, kind: str, text: str, form: str) -> str:
         """Returns a pseudonym with the next number in a form such as `host-{}.example`."""
-        return self._known.get(text) or self._add(text, form.format(self._next(kind)))
+        return self._known.get(text) or self._add(text, form.format(self._take_number(kind)))
 
     def secret(self, text: str) -> str:
         """Returns a text with other letters and digits at the same places."""
@@ -100,17 +102,19 @@ class Pseudonyms:
         if known is not None or not any(sign.isalnum() for sign in text):
             return text if known is None else known
         for _ in range(SECRET_TRIES):
-            other = scrambled(text, self._random)
+            other = scramble(text, self._random)
             if other not in self._taken and other not in self._known:
                 return self._add(text, other)
-        return self._add(text, f"{scrambled(text, self._random)}{self._next('secret')}")  # a short text has few others
+        return self._add(
+            text, f"{scramble(text, self._random)}{self._take_number('secret')}"
+        )  # a short text has few others
 
     def challenge(self, text: str, method: str) -> str:
         """Returns another challenge. `verifier` later replaces the original verifier by the one that fits it."""
         known = self._known.get(text)
         if known is not None:
             return known
-        verifier = scrambled("aA0" * (VERIFIER_LENGTH // 3) + "a", self._random)
+        verifier = scramble("aA0" * (VERIFIER_LENGTH // 3) + "a", self._random)
         self._verifiers[text] = verifier
         return self._add(text, challenge_of("S256", verifier) if method != "plain" else self.secret(text))
 
@@ -122,7 +126,7 @@ class Pseudonyms:
         verifier = self._verifiers.get(challenge_of("S256", text))
         return self.secret(text) if verifier is None else self._add(text, verifier)
 
-    def _next(self, kind: str) -> int:
+    def _take_number(self, kind: str) -> int:
         self._counts[kind] = self._counts.get(kind, 0) + 1
         return self._counts[kind]
 
@@ -132,25 +136,27 @@ class Pseudonyms:
         return other
 
 
-def only_digits(text: str) -> str:
+def keep_digits(text: str) -> str:
     return "".join(sign for sign in text if sign.isdigit())
 
 
-def shaped_like(text: str, other: str) -> str:
-    """Returns `other` with the faults of `text` that a bank may refuse: odd characters, slashes, and length."""
-    odd = "".join(dict.fromkeys(odd_like(sign) for sign in text if BASIC.fullmatch(sign) is None and sign != "/"))
+def copy_faults(text: str, other: str) -> str:
+    """Returns `other`, changed to have the faults of `text` that a bank may refuse: odd characters, slashes, and a
+    wrong length."""
+    odd = "".join(dict.fromkeys(find_odd_like(sign) for sign in text if BASIC.fullmatch(sign) is None and sign != "/"))
     slashes = "//" if "//" in text else ""
     other = f"{'/' if text.startswith('/') else ''}{other}{slashes}{odd}{'/' if text.endswith('/') else ''}"
     longest = max((bound for bound in LONG if len(text) > bound), default=0)
     return other.ljust(longest + 1, FREE) if longest else other
 
 
-def odd_like(sign: str) -> str:
-    """Returns a character that a bank refuses like this one. A letter is replaced, because it may be part of a name."""
+def find_odd_like(sign: str) -> str:
+    """Returns a character that a bank refuses in the same way. A refused letter is replaced too, because it may be part
+    of a name."""
     return sign if not sign.isalnum() else "é" if ord(sign) < LATIN_END else "Ж"
 
 
-def iban_like(iban: str, number: int) -> str:
+def make_iban_like(iban: str, number: int) -> str:
     """Returns an IBAN of the same country and shape. Wrong check digits become 00, which no IBAN has.
 
     If the text does not look like an IBAN, only its country is kept.
@@ -167,8 +173,9 @@ def iban_like(iban: str, number: int) -> str:
     return EXAMPLE
 
 
-def scrambled(text: str, random: Random) -> str:
-    """Returns a text with other letters and digits at the same places. UUIDs and hexadecimal numbers stay such."""
+def scramble(text: str, random: Random) -> str:
+    """Returns a text that has other letters and digits at the same places. UUIDs and hexadecimal numbers keep their
+    form."""
     is_hex = all(sign in f"{digits}{HEX_LETTERS}-" for sign in text.lower())
     places = UUID_KEPT if UUID.fullmatch(text) else ()
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from sandbox.contract import kinds
 from sandbox.recordings import har, hoverfly, mitmproxy_flows, sandbox_list, wiremock
-from sandbox.recordings.recorded_calls import RecordedCall, RecordingError, bank_hosts
+from sandbox.recordings.recorded_calls import RecordedCall, RecordingError, find_bank_hosts
 
 BYTES_MAX = 500_000_000
 SHOWN_MAX = 3  # broken entries, hosts and members that a sentence names
@@ -56,17 +56,19 @@ class Recording:
         rows = []
         if self.broken:
             shown = "; ".join(f"entry {number}: {reason}" for number, reason in list(self.broken.items())[:SHOWN_MAX])
-            rows.append(f"{_entries(len(self.broken))} of {self.entries} could not be read and are left out: {shown}")
+            rows.append(
+                f"{_write_entries(len(self.broken))} of {self.entries} could not be read and are left out: {shown}"
+            )
         if self.foreign:
             shown = ", ".join(f"{host or 'no host'} ({count})" for host, count in self.foreign.most_common(SHOWN_MAX))
             more = ", ..." if len(self.foreign) > SHOWN_MAX else ""
-            rows.append(f"{_entries(self.foreign.total())} to other hosts are left out: {shown}{more}")
+            rows.append(f"{_write_entries(self.foreign.total())} to other hosts are left out: {shown}{more}")
         if self.elsewhere:
-            rows.append(f"{_entries(self.elsewhere)} to paths that no bank has are left out")
+            rows.append(f"{_write_entries(self.elsewhere)} to paths that no bank has are left out")
         return rows
 
 
-def _entries(count: int) -> str:
+def _write_entries(count: int) -> str:
     return f"{count} entry" if count == 1 else f"{count} entries"
 
 
@@ -131,7 +133,7 @@ def select_calls(calls: list[RecordedCall], base: str) -> Recording:
         calls = [replace(call, base=base) if is_below(call.url, base) else call for call in calls]
         hosts = {call.host for call in calls if call.base}
     else:
-        hosts = bank_hosts([call for call in calls if call.path])
+        hosts = find_bank_hosts([call for call in calls if call.path])
     to_bank = [call for call in calls if call.host in hosts and bool(call.base) == bool(base)]
     chosen = [call for call in to_bank if call.path]
     foreign = Counter(call.host for call in calls if call.host not in hosts)

@@ -71,7 +71,7 @@ class RecordedCall:
     @cached_property
     def path(self) -> tuple[str, ...]:
         """The segments of the path below the address of the bank. Empty if no bank has such a path."""
-        return path_at_bank(self.split.path.removeprefix(urlsplit(self.base).path)) or ()
+        return find_path_at_bank(self.split.path.removeprefix(urlsplit(self.base).path)) or ()
 
     @cached_property
     def address(self) -> str:
@@ -88,7 +88,7 @@ class RecordedCall:
     @cached_property
     def json(self) -> dict[str, Any]:
         """The body that was sent, if it is a JSON object."""
-        return _json_object(_json_value(self.body))
+        return _read_json_object(_read_json(self.body))
 
     @cached_property
     def form(self) -> dict[str, str]:
@@ -97,12 +97,12 @@ class RecordedCall:
     @cached_property
     def reply(self) -> Any:
         """The body of the reply: JSON, or its text."""
-        return _json_value(self.reply_body)
+        return _read_json(self.reply_body)
 
     @property
     def reply_json(self) -> dict[str, Any]:
         """The body of the reply, if it is a JSON object."""
-        return _json_object(self.reply)
+        return _read_json_object(self.reply)
 
     @property
     def access_token(self) -> str | None:
@@ -128,14 +128,14 @@ class RecordedCall:
         return f"call {self.number}, {self.method} /{'/'.join(shown)}"
 
 
-def _json_value(text: str) -> Any:
+def _read_json(text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
 
 
-def _json_object(value: Any) -> dict[str, Any]:
+def _read_json_object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
@@ -182,19 +182,19 @@ def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | No
 # The calls to the bank
 
 
-def path_at_bank(path: str) -> tuple[str, ...] | None:
-    """Returns the segments of a path below the address of a bank, or None if no bank has such a path."""
+def find_path_at_bank(path: str) -> tuple[str, ...] | None:
+    """Returns the segments of a path below the address of a bank. Returns None if the bank's interface has no such
+    path."""
     segments = [part for part in path.split("/") if part]
     start = next((at for at, part in enumerate(segments) if part in ROOTS), None)
     return None if start is None else tuple(segments[start:])
 
 
-def bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
-    """Returns the hosts to which calls with the bank's headers went.
+def find_bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
+    """Returns the hosts to which calls with the bank's headers went. In a recording without headers, returns the host
+    with most of the calls whose path or reply only a bank has.
 
-    A path alone proves little, because a shop may have /accounts and an identity provider /token. In a recording
-    without headers, returns the host with most of the calls whose path or reply only a bank has.
-    """
+    A path alone proves little, because a shop may have /accounts, and an identity provider /token."""
     marked = {call.host for call in calls if has_headers_of_bank(call)}
     if marked:
         return marked

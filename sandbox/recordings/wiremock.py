@@ -1,4 +1,4 @@
-"""Files of WireMock: mappings that it recorded, and the journal of what it was asked (`/__admin/requests`)."""
+"""Files of WireMock: mappings that it recorded, and the journal of the calls that it received (`/__admin/requests`)."""
 
 import json
 from collections.abc import Mapping
@@ -43,19 +43,19 @@ def read_mapping(number: int, mapping: Any) -> RecordedCall:
         number,
         str(request["method"]).upper(),
         url,
-        read_headers((name, rule["equalTo"]) for name, rule in _matchers(request) if "equalTo" in rule),
-        _body_matched(request.get("bodyPatterns") or ()),
+        read_headers((name, rule["equalTo"]) for name, rule in _read_matchers(request) if "equalTo" in rule),
+        _read_body(request.get("bodyPatterns") or ()),
         read_status(response["status"]),
         _headers_of(response),
         _body_of(response, "base64Body"),
     )
 
 
-def _matchers(request: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _read_matchers(request: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(name, rule) for name, rule in (request.get("headers") or {}).items() if isinstance(rule, dict)]
 
 
-def _body_matched(patterns: Any) -> str:
+def _read_body(patterns: Any) -> str:
     for pattern in patterns:
         for name in EXACT_BODIES:
             if name in pattern:

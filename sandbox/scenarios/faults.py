@@ -37,7 +37,7 @@ WHEN = shapes.Table(
         "operation": shapes.one_of((*BY_NAME, *EDGES), "operation"),
         "client": shapes.CLIENT,
         "nth": shapes.Either(shapes.NTH, shapes.Each(shapes.NTH, 1, NTH_MAX)),
-        "chance": shapes.fraction(0, 1),
+        "chance": shapes.make_fraction(0, 1),
         "from": shapes.INSTANT,
         "until": shapes.INSTANT,
     },

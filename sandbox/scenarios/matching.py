@@ -15,7 +15,7 @@ BOUNDS = {"over", "under"}
 OF_LISTS = {"count", "some", "none", "first", "last"}
 
 
-def value_at(actual: Any, path: str) -> Any:
+def find_value(actual: Any, path: str) -> Any:
     """Returns the value at a path such as `bulks[0].status`, or MISSING."""
     if isinstance(actual, dict) and path in actual:
         return actual[path]
@@ -32,14 +32,14 @@ def value_at(actual: Any, path: str) -> Any:
 def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
     """Yields a sentence for each difference. Additional keys of an object are not a difference."""
     if isinstance(expected, dict) and isinstance(actual, list):
-        yield from _of_list(expected, actual, place)
+        yield from _find_differences_of_list(expected, actual, place)
     elif isinstance(expected, dict) and expected and set(expected) <= BOUNDS:
-        if not _within(expected, read_decimal(actual)):
+        if not _is_within(expected, read_decimal(actual)):
             bounds = " and ".join(f"{name} {bound}" for name, bound in expected.items())
             yield f"{place}: expected {bounds}, found {quote(actual)}"
     elif isinstance(expected, dict) and isinstance(actual, dict):
         for name, value in expected.items():
-            yield from find_differences(value, value_at(actual, name), f"{place}.{name}" if place else name)
+            yield from find_differences(value, find_value(actual, name), f"{place}.{name}" if place else name)
     elif isinstance(expected, list) and isinstance(actual, list):
         if len(expected) != len(actual):
             yield f"{place}: expected {len(expected)} of them, found {len(actual)}: {quote(actual)}"
@@ -77,8 +77,8 @@ def read_decimal(value: Any) -> Decimal | None:
 
 
 def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) -> Iterator[str]:
-    """Yields a sentence for the first expected value that is missing. The expected values must occur in this order.
-    Other values may be between them."""
+    """Yields a sentence for the first expected value that is missing. The values must occur in the expected order,
+    possibly with other values between them."""
     items = iter(enumerate(actual, 1))
     position = 0
     for index, value in enumerate(expected):
@@ -99,12 +99,12 @@ def quote(value: Any) -> str:
     return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
 
 
-def _within(bounds: dict[str, Any], actual: Decimal | None) -> bool:
+def _is_within(bounds: dict[str, Any], actual: Decimal | None) -> bool:
     over, under = read_decimal(bounds.get("over")), read_decimal(bounds.get("under"))
     return actual is not None and (over is None or actual > over) and (under is None or actual < under)
 
 
-def _of_list(expected: dict[str, Any], actual: list[Any], place: str) -> Iterator[str]:
+def _find_differences_of_list(expected: dict[str, Any], actual: list[Any], place: str) -> Iterator[str]:
     for name, value in expected.items():
         match name:
             case "count":

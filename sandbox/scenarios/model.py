@@ -30,17 +30,17 @@ class ScriptStep:
     path: str = "steps"
 
 
-def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
+def walk_steps(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
     """Yields all steps in the order of the file, including those within steps."""
     for step in steps:
         yield step
         for branch in step.inner:
-            yield from each_step(branch)
+            yield from walk_steps(branch)
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario. A field that is None takes the server's value."""
+    """A scenario. If a field is None, the server's value is used."""
 
     name: str
     title: str
@@ -58,12 +58,11 @@ class Scenario:
     life: OnOff | None = None  # the setting, if the file or one that it extends names it
 
 
-def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
+def make_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
     """Returns the server's Beginning with the values of the scenario.
 
     The shipped default scenario has the server's setting `life`. In other scenarios `life` is off unless they set it,
-    because they compare money (choice 13).
-    """
+    because they compare money (choice 13)."""
     is_root = scenario.name == ROOT and scenario.extends is None
     life = scenario.life or (server.settings.life if is_root else "off")
     return replace(

@@ -37,7 +37,7 @@ from sandbox.reader.tree import (
     Wrong,
     quote,
     read_shipped,
-    suggestion,
+    suggest,
     tree_of,
 )
 from sandbox.scenarios.faults import FAULT
@@ -64,17 +64,17 @@ class ShippedScenarios(Library):
     """The texts of the shipped scenarios by name, read at their first use."""
 
     def __getitem__(self, name: str) -> str:
-        return _shipped_files()[name].read_text(encoding="utf-8")
+        return _find_shipped_files()[name].read_text(encoding="utf-8")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_shipped_files())
+        return iter(_find_shipped_files())
 
     def __len__(self) -> int:
-        return len(_shipped_files())
+        return len(_find_shipped_files())
 
 
 @cache
-def _shipped_files() -> dict[str, Traversable]:
+def _find_shipped_files() -> dict[str, Traversable]:
     """Returns the scenario files by name, from the installed package or from the folder of a checkout."""
     try:
         folder = resources.files("sandbox.scenario_files")
@@ -169,14 +169,14 @@ def load(name_or_path: str) -> Scenario:
             text = file.read(4 * TEXT_MAX + 1).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise _unreadable(name_or_path, f"the file cannot be read: {reason}", None) from None
+        raise _make_read_error(name_or_path, f"the file cannot be read: {reason}", None) from None
     return replace(read_scenario(text, name_or_path), name=path.stem)
 
 
 def load_shipped(name: str) -> Scenario:
     """Returns a shipped scenario. Unlike `load`, it opens no other file, so names from the network are safe."""
     if name not in SHIPPED:
-        raise _unreadable(name, "there is no such scenario", suggestion(name, SHIPPED))
+        raise _make_read_error(name, "there is no such scenario", suggest(name, SHIPPED))
     return _load_shipped(name)
 
 
@@ -185,11 +185,11 @@ def _load_shipped(name: str) -> Scenario:
     return replace(read_scenario(SHIPPED[name], f"{name}{SUFFIX}"), name=name)
 
 
-def _unreadable(file: str, text: str, hint: str | None) -> ScenarioErrors:
+def _make_read_error(file: str, text: str, hint: str | None) -> ScenarioErrors:
     return ScenarioErrors([ScenarioError(file, None, None, "(file)", text, hint)])
 
 
-def shipped_scenarios() -> list[tuple[str, str, str]]:
+def list_shipped() -> list[tuple[str, str, str]]:
     """Returns the name, title and about of every shipped scenario."""
     return [(scenario.name, scenario.title, scenario.about) for scenario in map(_load_shipped, SHIPPED)]
 
@@ -256,7 +256,7 @@ def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: t
         notes.add(place, f"it extends itself: {' -> '.join((*chain, parent))}", "extends: null inherits nothing")
         return BLANK
     if parent not in library:
-        notes.add(place, f"there is no scenario {quote(parent)}", suggestion(parent, library))
+        notes.add(place, f"there is no scenario {quote(parent)}", suggest(parent, library))
         return BLANK
     try:
         if library is SHIPPED and parent == ROOT:
@@ -269,7 +269,8 @@ def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: t
 
 
 def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
-    """Returns the people of the parent and of the file: their content, and the fixtures or None after an error."""
+    """Returns the people of the parent scenario and of the file, as content and as fixtures. The fixtures are None
+    after an error."""
     if "bank" not in tree.rows:
         notes.fixtures = None if notes.errors else parent.fixtures
         return parent.bank, parent.fixtures
@@ -280,7 +281,7 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
             return parent.bank, None
         notes.fixtures = None if notes.errors else load_fixtures(name)
         return name, load_fixtures(name)
-    inherited = _inherited_tree(parent.bank) if isinstance(parent.bank, str) else tree_of(parent.bank, "inherited")
+    inherited = _read_inherited(parent.bank) if isinstance(parent.bank, str) else tree_of(parent.bank, "inherited")
     rows = dict(node.rows)
     for kind, entry in inherited.rows.items():
         own = rows.get(kind, entry)
@@ -298,6 +299,6 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 
 
 @lru_cache(maxsize=4)
-def _inherited_tree(name: str) -> Node:
+def _read_inherited(name: str) -> Node:
     """Returns the tree of shipped fixtures without line numbers, which would be those of another file."""
     return tree_of(read_shipped(read_fixture(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

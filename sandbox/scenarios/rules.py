@@ -15,7 +15,7 @@ from sandbox.contract.operations import BY_NAME, INITIATES
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reasons import CODE_FORM, Reason
 from sandbox.reader import shapes
-from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
+from sandbox.reader.tree import Node, Wrong, join_names, quote, suggest
 from sandbox.scenarios.settings import SETTINGS_SHAPE
 
 PRODUCTS_OF = {name: kind.products for name, kind in INITIATIONS.items()} | {"consent": ()}
@@ -80,7 +80,7 @@ WHEN = shapes.Table(
         "kind": shapes.one_of((*KINDS, DEBIT), "kind"),
         "product": shapes.checked_text(
             lambda product: any(fits(name, product) for name in PRODUCT_NAMES),
-            lambda product: Wrong(f"{quote(product)} is no product", suggestion(product, PRODUCT_NAMES)),
+            lambda product: Wrong(f"{quote(product)} is no product", suggest(product, PRODUCT_NAMES)),
         ),
         "client": shapes.pattern_or(shapes.CLIENT),
         "customer": shapes.pattern_or(shapes.CUSTOMER),
@@ -107,7 +107,7 @@ WHEN = shapes.Table(
 
 
 def _make_effect(rows: dict[str, Any]) -> RuleEffect | PageEffect:
-    word, after = shapes.exactly_one(rows, ("move", *RETURNS, *AT_THE_PAGE)), rows.get("after", timedelta())
+    word, after = shapes.find_only_key(rows, ("move", *RETURNS, *AT_THE_PAGE)), rows.get("after", timedelta())
     if word in AT_THE_PAGE:
         return _make_page_effect(rows, word)
     if "name" in rows:
@@ -165,7 +165,7 @@ THEN = shapes.Table(
 
 
 def _make_psu(rows: dict[str, Any]) -> Psu:
-    does = shapes.exactly_one(rows, BEHAVIOURS)
+    does = shapes.find_only_key(rows, BEHAVIOURS)
     if does == "never" and (extra := [name for name in rows if name not in ("never", "customer")]):
         raise Wrong("`never` excludes all other acts of the customer", key=extra[0])
     if "account" in rows and "accounts" in rows:
@@ -188,7 +188,7 @@ PSU = shapes.Table(
 
 def _make_finding(rows: dict[str, Any]) -> AddedFinding:
     """Makes a finding about one batch, or with `refuse: true` about the whole file."""
-    is_whole = shapes.exactly_one(rows, ("bulk", "refuse")) == "refuse"
+    is_whole = shapes.find_only_key(rows, ("bulk", "refuse")) == "refuse"
     return AddedFinding(0 if is_whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
 
 
@@ -207,7 +207,8 @@ FINDING = shapes.Table(
 
 
 def _read_error(node: Node, notes: shapes.Notes) -> str:
-    """Returns the name of an error. A text can also be its token or its code, if no other error has the same."""
+    """Returns the name of an error. The text can also be the token or the code of the error, if no other error has the
+    same one."""
     word = shapes.text_of(node)
     if word in NAMES:
         return word
@@ -217,7 +218,7 @@ def _read_error(node: Node, notes: shapes.Notes) -> str:
     if fitting:
         raise Wrong(f"{quote(word)} is the token of several errors", f"say which: {join_names(fitting)}")
     known = [*NAMES, *(error.value.error for error in NAMES.values())]
-    raise Wrong(f"{quote(word)} is no error of the bank", suggestion(word, known))
+    raise Wrong(f"{quote(word)} is no error of the bank", suggest(word, known))
 
 
 # The rule as a whole
@@ -229,7 +230,7 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
     at_the_page = {index: effect for index, effect in effects.items() if isinstance(effect, PageEffect)}
     moves = {index: effect for index, effect in effects.items() if index not in at_the_page}
     values |= {"then": tuple(moves.values()), "timings": tuple(rows.get("timings", {}).items())}
-    rule = ScenarioRule(**values, **_page_values(at_the_page, values["when"]))
+    rule = ScenarioRule(**values, **_make_page_values(at_the_page, values["when"]))
     for index, effect in moves.items():
         if effect.back and rule.when.kind not in RETURNS[effect.back]:
             known = join_names(RETURNS[effect.back])
@@ -250,8 +251,8 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
     return rule
 
 
-def _page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict[str, Any]:
-    """Returns the fields of a rule that contain messages to the customer before the signature."""
+def _make_page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict[str, Any]:
+    """Returns the fields of a rule for messages that the customer sees before the signature."""
     values: dict[str, Any] = {}
     for index, effect in effects.items():
         place = f"then.{index}.{effect.word}"

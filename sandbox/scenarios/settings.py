@@ -9,10 +9,10 @@ from sandbox.contract.added_settings import added_settings, split_line
 from sandbox.contract.decision_rows import Axis, Setting
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.reader import shapes
-from sandbox.reader.tree import Node, Wrong, quote, suggestion
+from sandbox.reader.tree import Node, Wrong, quote, suggest
 
 
-def axis_shape(axis: Axis) -> shapes.Leaf:
+def make_axis_shape(axis: Axis) -> shapes.Leaf:
     """Returns the shape that reads a value of an axis. The number 403 and null in YAML are read as the names `403` and
     `null`."""
 
@@ -22,7 +22,7 @@ def axis_shape(axis: Axis) -> shapes.Leaf:
             raise Wrong("a value's name is expected", in_quotes and f"in quotes: {in_quotes}")
         value = "null" if node.value is None else str(node.value)
         if value not in axis.names:
-            raise Wrong(f"{quote(value)} is no value of {axis.name}", suggestion(value, axis.names))
+            raise Wrong(f"{quote(value)} is no value of {axis.name}", suggest(value, axis.names))
         return value
 
     numbers = [int(name) for name in axis.names if name.isdecimal()]
@@ -40,7 +40,7 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def added_setting(pattern: str, example: str) -> shapes.Leaf:
+def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
     """Returns the shape of a line `name: value` about a setting of an installed extension."""
     form = shapes.text(pattern, example)
 
@@ -48,32 +48,32 @@ def added_setting(pattern: str, example: str) -> shapes.Leaf:
         name, value = split_line(form.read(node, notes))
         row = added_settings().get(name)
         if row is None:
-            raise Wrong(f"no extension has a setting {quote(name)}", suggestion(name, added_settings()))
+            raise Wrong(f"no extension has a setting {quote(name)}", suggest(name, added_settings()))
         if value not in row.words:
-            raise Wrong(f"{quote(value)} is no value of {name}", suggestion(value, row.words))
+            raise Wrong(f"{quote(value)} is no value of {name}", suggest(value, row.words))
         return f"{name}: {value}"
 
     return shapes.Leaf(read, form.schema())
 
 
-def risk_line(pattern: str, example: str) -> shapes.Leaf:
+def make_risk_shape(pattern: str, example: str) -> shapes.Leaf:
     """Returns the shape of a line `risk: methods`, where `none` stands for no methods (service 5.7)."""
     form = shapes.text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
         risk, words = split_line(form.read(node, notes))
         if risk not in RISK_NAMES:
-            raise Wrong(f"{quote(risk)} is no risk", suggestion(risk, RISK_NAMES))
+            raise Wrong(f"{quote(risk)} is no risk", suggest(risk, RISK_NAMES))
         for word in words.split():
             if words != NO_METHOD and word not in METHODS:
-                raise Wrong(f"{quote(word)} is no way to sign", suggestion(word, METHODS))
+                raise Wrong(f"{quote(word)} is no way to sign", suggest(word, METHODS))
         return f"{risk}: {' '.join(words.split())}"
 
     return shapes.Leaf(read, form.schema())
 
 
 VARIANTS = shapes.Table(
-    {name: axis_shape(axis) for name, axis in AXES.items()},
+    {name: make_axis_shape(axis) for name, axis in AXES.items()},
     lambda rows: tuple(rows.items()),
     called="a mapping of axes to values",
     key_called="axis",
@@ -81,17 +81,17 @@ VARIANTS = shapes.Table(
 )
 
 
-def setting_shape(row: Setting) -> shapes.Shape:
+def make_setting_shape(row: Setting) -> shapes.Shape:
     """Returns the shape of a setting, which follows from the type of its default and the limits in its row."""
     default = row.default
     if row.name == "variants":
         return VARIANTS
     if row.name == "extensions" and row.form is not None:
-        return shapes.Each(added_setting(*row.form))
+        return shapes.Each(make_added_setting_shape(*row.form))
     if row.name == "method_risks" and row.form is not None:
-        return shapes.Each(risk_line(*row.form))
+        return shapes.Each(make_risk_shape(*row.form))
     if isinstance(default, timedelta):
-        return shapes.duration(row.longest)
+        return shapes.make_duration(row.longest)
     if isinstance(default, int):
         return shapes.number(*row.bounds)
     shape = shapes.text(*row.form) if row.form else shapes.TEXT
@@ -101,7 +101,7 @@ def setting_shape(row: Setting) -> shapes.Shape:
 
 
 SETTINGS_SHAPE = shapes.Table(
-    {row.name: setting_shape(row) for row in SETTINGS.values()},
+    {row.name: make_setting_shape(row) for row in SETTINGS.values()},
     add_settings_of_variants,
     called="a mapping of settings",
     elsewhere={name: f"an axis, which stands in variants: {{{name}: {axis.names[1]}}}" for name, axis in AXES.items()},

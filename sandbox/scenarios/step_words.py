@@ -11,7 +11,7 @@ from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
 from sandbox.reader import shapes
-from sandbox.reader.tree import LISTED_MAX, Node, Wrong, join_names, suggestion
+from sandbox.reader.tree import LISTED_MAX, Node, Wrong, join_names, suggest
 from sandbox.scenarios.faults import FAULT, HOLD
 from sandbox.scenarios.rules import STATUS
 from sandbox.scenarios.settings import SETTINGS_SHAPE
@@ -29,15 +29,15 @@ def _read_account(node: Node, notes: shapes.Notes) -> str:
     if name in notes.added:
         return name
     try:
-        return shapes.account_iban(node, notes)
+        return shapes.find_iban(node, notes)
     except Wrong as wrong:
         people = notes.fixtures
         names = [] if people is None else [*people.names, *people.customers]
         some = f"such as {join_names(names[:LISTED_MAX])}" if names else None
-        raise Wrong(wrong.text, suggestion(name, [*sorted(notes.added), *names]) or some) from None
+        raise Wrong(wrong.text, suggest(name, [*sorted(notes.added), *names]) or some) from None
 
 
-def _account_or(is_other: Callable[[str], object]) -> shapes.Leaf:
+def _make_account_shape(is_other: Callable[[str], object]) -> shapes.Leaf:
     """Returns a shape for an account, or for a text that the function accepts."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
@@ -61,12 +61,12 @@ def _read_refusal(node: Node, notes: shapes.Notes) -> Any:
 
 
 ACCOUNT = shapes.Leaf(_read_account, shapes.NOT_EMPTY)
-DEBTOR = _account_or(IBAN_LIKE.fullmatch)  # an account of any bank
-READABLE = _account_or(lambda name: len(name) >= LOGICAL_ID_MIN)
+DEBTOR = _make_account_shape(IBAN_LIKE.fullmatch)  # an account of any bank
+READABLE = _make_account_shape(lambda name: len(name) >= LOGICAL_ID_MIN)
 WHO = shapes.Leaf(_read_customer, shapes.NOT_EMPTY)
 REFUSED = shapes.Leaf(_read_refusal, {"anyOf": [{"const": True}, {"type": "integer"}, {"enum": REFUSALS}]})
 SCOPE = shapes.one_of(("AIS", "CAF"), "scope")
-RATE = shapes.fraction(0, RATE_MAX, open_below=True)
+RATE = shapes.make_fraction(0, RATE_MAX, open_below=True)
 ELAPSED = shapes.Either(
     shapes.DURATION,
     shapes.Table({"over": shapes.DURATION, "under": shapes.DURATION}, one_of=("over", "under"), called="a bound"),

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sandbox.reader.shapes import Each, Either, Json, Notes, Shape, Table, any_content
-from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
-from sandbox.scenarios.model import ScriptStep, each_step
+from sandbox.reader.tree import Node, Wrong, join_names, quote, suggest
+from sandbox.scenarios.model import ScriptStep, walk_steps
 from sandbox.scenarios.rules import STATUS
 from sandbox.scenarios.step_words import EXPECTED, JUDGED, NAME, REFUSED, STEPS, TIMES, StepWord
 
@@ -39,7 +39,7 @@ class StepShape:
         words = [name for name in node.rows if name in STEPS]
         for name, entry in node.rows.items():
             if name not in STEPS and name != "as":
-                notes.add(entry.key, f"no step is called {quote(name)}", suggestion(name, [*STEPS, "as"]))
+                notes.add(entry.key, f"no step is called {quote(name)}", suggest(name, [*STEPS, "as"]))
         for name in words[1:]:
             notes.add(node.rows[name].key, f"{words[0]} and {name} are two steps", "give each a dash of its own")
         as_name = notes.read_or_none(NAME, node.rows["as"].value) if "as" in node.rows else None
@@ -98,7 +98,7 @@ def _check_keys(name: str, content: Node, notes: Notes) -> None:
     if isinstance(content.value, dict):
         for key, entry in content.rows.items():
             if key not in word.keys and not word.free:
-                notes.add(entry.key, f"{name} knows no {quote(key)}", suggestion(key, word.keys))
+                notes.add(entry.key, f"{name} knows no {quote(key)}", suggest(key, word.keys))
     elif isinstance(content.value, tuple) or word.bare is None:
         keys = f"with {join_names(word.keys[:8])}" if word.keys else None
         notes.add(content, f"{name} takes a mapping", keys)
@@ -162,7 +162,8 @@ def _has_reference(content: Node) -> bool:
 
 
 def _is_open(node: Node) -> bool:
-    """Whether a value cannot be checked before the script plays: a reference, or null, which leaves a field out."""
+    """Whether a value cannot be checked before the script plays, because it has a reference, or is null and so leaves a
+    field out."""
     return node.value is None or (isinstance(node.value, str) and "{" in node.value)
 
 
@@ -197,18 +198,18 @@ def check_names(steps: Iterable[ScriptStep], notes: Notes) -> None:
     """Adds an error for each name that a step uses before an earlier step defines it."""
     names: set[str] = set()
     holds: set[str] = set()
-    for step in each_step(steps):
+    for step in walk_steps(steps):
         content = step_content(step)
         place = Node(None, step.path, line=step.line, column=step.column)
         if step.what == "hold":
             holds.add(step.as_name or content.get("as") or "")
         barrier = str(content.get("name")) if step.what == "release" else "{"
         if barrier not in holds and "{" not in barrier:
-            hint = suggestion(barrier, sorted(holds)) or "a step above says `hold: {at: ..., as: ...}`"
+            hint = suggest(barrier, sorted(holds)) or "a step above says `hold: {at: ..., as: ...}`"
             notes.add(place, f"no hold is called {quote(barrier)} before this step", hint)
-        for name in dict.fromkeys(_names_in(step.what, content) if not step.inner else ()):
+        for name in dict.fromkeys(_find_names(step.what, content) if not step.inner else ()):
             if name not in names:
-                hint = suggestion(name, sorted(names)) or f"a step above says `as: {name}`"
+                hint = suggest(name, sorted(names)) or f"a step above says `as: {name}`"
                 notes.add(place, f"nothing was captured as {quote(name)} before this step", hint)
         if step.what == "reset":
             names.clear()
@@ -216,18 +217,18 @@ def check_names(steps: Iterable[ScriptStep], notes: Notes) -> None:
             names.add(step.as_name)
 
 
-def _names_in(word: str, content: dict[str, Any]) -> Iterator[str]:
+def _find_names(word: str, content: dict[str, Any]) -> Iterator[str]:
     for key in NAMING_KEYS.get(word, ()):
         name = content.get(key)
         if isinstance(name, str) and len(name) != ID_LENGTH and "{" not in name:
             yield name
-    yield from _references_in(content)
+    yield from _find_references(content)
 
 
-def _references_in(value: Any) -> Iterator[str]:
+def _find_references(value: Any) -> Iterator[str]:
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _references_in(inner)
+            yield from _find_references(inner)
     elif isinstance(value, str):
         yield from REFERENCE.findall(value)
 
@@ -238,7 +239,7 @@ def _references_in(value: Any) -> Iterator[str]:
 def step_schema() -> Json:
     """Returns the schema of a step, to which all other schemas refer."""
     words = [
-        {"required": [name], "properties": {"as": NAME.schema(), name: _word_schema(name, word)}}
+        {"required": [name], "properties": {"as": NAME.schema(), name: _make_word_schema(name, word)}}
         | {"additionalProperties": False}
         for name, word in STEPS.items()
     ]
@@ -246,7 +247,7 @@ def step_schema() -> Json:
     return {"anyOf": [bare, {"type": "object", "oneOf": words}]}
 
 
-def _word_schema(name: str, word: StepWord) -> Json:
+def _make_word_schema(name: str, word: StepWord) -> Json:
     branch = Either(STEP, Each(STEP, 1))
     if name == "parallel":
         return Each(branch, BRANCHES_MIN).schema()

@@ -17,7 +17,7 @@ HEAD = ("write", "as the", "of a", "and", "which gives")
 
 @dataclass(frozen=True, slots=True)
 class WellKnownValue:
-    """A name or a reference, and its effect in the bank."""
+    """A name or a reference in an order, and the outcome that it has in the bank."""
 
     value: str
     field: str  # where to write it: creditor_name, or reference
@@ -52,15 +52,15 @@ def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
         field = "creditor_name" if when.creditor_name else "reference"
         kinds = ("payment", "standing_order") if when.kind is None else (when.kind,)
         effect = rule.title[:1].lower() + rule.title[1:]
-        yield WellKnownValue(value, field, kinds, when.product, effect, _outcome(rule), rule)
+        yield WellKnownValue(value, field, kinds, when.product, effect, _describe_outcome(rule), rule)
 
 
 @cache
-def default_values() -> tuple[WellKnownValue, ...]:
+def list_default_values() -> tuple[WellKnownValue, ...]:
     return tuple(values_of(load("default").rules))
 
 
-def markdown(scenario: Scenario) -> str:
+def write_markdown(scenario: Scenario) -> str:
     """Returns a table in Markdown with a row for each value."""
     lines = [HEAD, ("---",) * len(HEAD)]
     for row in values_of(scenario.rules):
@@ -69,7 +69,7 @@ def markdown(scenario: Scenario) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _outcome(rule: ScenarioRule) -> str:
+def _describe_outcome(rule: ScenarioRule) -> str:
     """Returns the outcome of a rule as statuses, reasons or error codes."""
     if rule.refuse is not None:
         row = Error[rule.refuse].value
@@ -79,13 +79,13 @@ def _outcome(rule: ScenarioRule) -> str:
     if rule.unreachable:
         return "refused on the page"
     if rule.then:
-        return ", ".join(map(_effect_outcome, rule.then))
+        return ", ".join(map(_describe_effect, rule.then))
     if rule.validation:
         return ", ".join("`RJCT`" + (f" of bulk {row.bulk}" if row.bulk else "") for row in rule.validation)
     return ", ".join(f"`{name}` {write_duration(span)}" for name, span in rule.timings)
 
 
-def _effect_outcome(effect: RuleEffect) -> str:
+def _describe_effect(effect: RuleEffect) -> str:
     if effect.back:  # the status stays
         return f"`{effect.on}`, then a {effect.back} `{effect.reason}`"
     return f"`{effect.move}`" + (f" `{effect.reason}`" if effect.reason else "")

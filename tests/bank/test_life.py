@@ -13,7 +13,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.commands.serve import beginning_of
 from sandbox.contract.decisions import Decisions
 from sandbox.machine import machine_time
-from sandbox.scenarios.model import scenario_beginning
+from sandbox.scenarios.model import make_beginning
 from sandbox.scenarios.reading import load, read_content, read_scenario
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank
@@ -49,11 +49,11 @@ def test_a_served_bank_lives_and_a_scenario_file_does_not_unless_it_says_so() ->
     assert beginning_of("default", None, None, True, False).settings.life == "on"
     assert beginning_of("a_payment_goes_its_ordinary_way", None, None, True, False).settings.life == "off"
     server = first_beginning(life="on")
-    assert scenario_beginning(read_scenario("scenario: Silent", "silent.yaml"), server).settings.life == "off"
-    assert scenario_beginning(read_scenario("settings: {life: on}", "loud.yaml"), server).settings.life == "on"
-    assert scenario_beginning(load("default"), server).settings.life == "on"
-    assert scenario_beginning(load("default"), first_beginning()).settings.life == "off"
-    assert scenario_beginning(read_content({"extends": "default"}, "scenario"), server).settings.life == "off"
+    assert make_beginning(read_scenario("scenario: Silent", "silent.yaml"), server).settings.life == "off"
+    assert make_beginning(read_scenario("settings: {life: on}", "loud.yaml"), server).settings.life == "on"
+    assert make_beginning(load("default"), server).settings.life == "on"
+    assert make_beginning(load("default"), first_beginning()).settings.life == "off"
+    assert make_beginning(read_content({"extends": "default"}, "scenario"), server).settings.life == "off"
 
 
 def test_what_a_scenario_says_of_life_is_inherited_by_those_that_extend_it() -> None:

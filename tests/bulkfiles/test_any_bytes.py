@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.bulkfiles.report import FileReport, ValidationRules
-from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.bulkfiles.samples import SAMPLES, fill_sample
 from sandbox.bulkfiles.stages import Kind, admit, read_file
 
 TODAY = date(2027, 3, 1)
 GOOD: dict[Kind, list[bytes]] = {
-    "pain.001": [sample(name, TODAY) for name in SAMPLES if name.endswith(".xml")],
-    "csv": [sample(name, TODAY) for name in SAMPLES if name.endswith(".csv")],
+    "pain.001": [fill_sample(name, TODAY) for name in SAMPLES if name.endswith(".xml")],
+    "csv": [fill_sample(name, TODAY) for name in SAMPLES if name.endswith(".csv")],
 }
 
 

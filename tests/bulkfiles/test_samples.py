@@ -8,7 +8,7 @@ from sepaxml import SepaTransfer
 
 from sandbox.banking.iban import BANK_BIC
 from sandbox.bulkfiles.report import ValidationRules
-from sandbox.bulkfiles.samples import DAYS, SAMPLES, sample
+from sandbox.bulkfiles.samples import DAYS, SAMPLES, fill_sample
 from sandbox.bulkfiles.stages import Kind, admit, read_file
 from tests.bulkfiles.a_file import CREDITOR, DEBTOR
 
@@ -47,7 +47,7 @@ def kind_of(name: str) -> Kind:
 @pytest.mark.parametrize("today", DAYS_OF_THE_BANK)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_what_it_says_on_every_day(name: str, today: date) -> None:
-    content = sample(name, today)
+    content = fill_sample(name, today)
     admit(kind_of(name), content)
     report = read_file(kind_of(name), content, ValidationRules(today))
     found = set(report.findings.counts)
@@ -65,11 +65,11 @@ def test_no_sample_names_a_fixed_day() -> None:
     for name in SAMPLES:
         words = [word.encode() for word in DAYS]
         assert any(word in (FOLDER / name).read_bytes() for word in words)
-        assert not any(word in sample(name, date(2027, 3, 1)) for word in words)
+        assert not any(word in fill_sample(name, date(2027, 3, 1)) for word in words)
 
 
 def test_the_spreadsheet_sample_is_spelled_as_one() -> None:
-    content = sample("spreadsheet.csv", date(2027, 3, 1))
+    content = fill_sample("spreadsheet.csv", date(2027, 3, 1))
     assert content.startswith(b"\xef\xbb\xbf") and content.count(b"\r\n") == content.count(b"\n") == 3
     assert b";" in content
 

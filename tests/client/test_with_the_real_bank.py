@@ -8,7 +8,7 @@ import httpx
 import pytest
 from flask import Flask
 
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client import CallbackRefused, Client, Controls, Manual, Refused, Signer, code_from, returned
 from tests.client.contract import ORDER
 from tests.conftest import HERE
@@ -192,7 +192,7 @@ def test_the_journal_and_the_requests_go_on_from_a_number(tpp: Client, controls:
     "name", ["three-bulks.pain.001.001.03.xml", "three-bulks.pain.001.001.09.xml", "three-bulks.csv"]
 )
 def test_a_file_from_sending_to_its_last_bulk(tpp: Client, controls: Controls, name: str) -> None:
-    content, product = sample(name, controls.clock.get().now.date()), "csv" if name.endswith("csv") else "pain.001"
+    content, product = fill_sample(name, controls.clock.get().now.date()), "csv" if name.endswith("csv") else "pain.001"
     sent = tpp.send_file(content, product, reference="MARCH")
     assert (sent.status, sent.sca_address) == ("RCVD", None)
     assert tpp.status(sent).bulks == ()
@@ -214,7 +214,7 @@ def test_a_file_from_sending_to_its_last_bulk(tpp: Client, controls: Controls, n
 
 def test_a_file_with_faults_is_told_about_and_one_is_cancelled(tpp: Client, controls: Controls) -> None:
     today = controls.clock.get().now.date()
-    faulty = tpp.send_file(sample("one-bad-bulk.pain.001.001.03.xml", today))
+    faulty = tpp.send_file(fill_sample("one-bad-bulk.pain.001.001.03.xml", today))
     controls.clock.advance("120s")
     found = tpp.status(faulty)
     assert [row.status for row in found.bulks] == ["PATC", "RJCT"]
@@ -226,7 +226,7 @@ def test_a_file_with_faults_is_told_about_and_one_is_cancelled(tpp: Client, cont
 
 
 def test_a_bulk_without_a_name_is_told_about_too(tpp: Client, controls: Controls) -> None:
-    content = sample("three-bulks.pain.001.001.03.xml", controls.clock.get().now.date())
+    content = fill_sample("three-bulks.pain.001.001.03.xml", controls.clock.get().now.date())
     sent = tpp.send_file(content.replace(b"<PmtInfId>A-RENT</PmtInfId>", b""))
     controls.clock.advance("120s")
     assert [row.payment_information_id for row in tpp.status(sent).bulks] == ["A-WAGES", "A-FLOUR", None]
@@ -254,7 +254,7 @@ def test_initiations_are_signed_where_the_bank_demands_it(http: httpx.Client, co
     controls.call("PUT", "/clients/demo-tpp", {"keys": [signer.public]})
     signing = Client(HERE, http=http, signer=signer)
     assert signing.pay(**ORDER).status == "RCVD"
-    content = sample("three-bulks.pain.001.001.03.xml", controls.clock.get().now.date())
+    content = fill_sample("three-bulks.pain.001.001.03.xml", controls.clock.get().now.date())
     assert signing.send_file(content).status == "RCVD"
 
 

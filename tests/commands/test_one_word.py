@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from sandbox.cli import main
 from sandbox.client import Controls
-from sandbox.scenarios.well_known_values import default_values
+from sandbox.scenarios.well_known_values import list_default_values
 from tests.running import KEY
 
 Run = Callable[..., Result]
@@ -68,7 +68,7 @@ def test_what_the_bank_refuses_ends_with_1(run: Run) -> None:
 
 def test_the_values_are_listed_without_a_server() -> None:
     shown = CliRunner().invoke(main, ["values", "--json"], env={"SANDBOX_URL": "http://127.0.0.1:1"})
-    assert [one["value"] for one in told(shown)["values"]] == [one.value for one in default_values()]
+    assert [one["value"] for one in told(shown)["values"]] == [one.value for one in list_default_values()]
     assert "Test AC04" in CliRunner().invoke(main, ["values", "closed"]).output
     assert "No well-known value" in CliRunner().invoke(main, ["values", "zebra"]).output
     assert CliRunner().invoke(main, ["values", "--scenario", "nowhere"]).exit_code == 2

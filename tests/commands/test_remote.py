@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.cli import main
 from sandbox.client import Client, Initiation
 from tests.spec.files import NOTARIS
@@ -131,7 +131,7 @@ def test_a_second_signer_refuses(run: Run, url: str) -> None:
 
 def test_the_report_of_a_file_is_printed_or_written(run: Run, url: str, tmp_path: Path) -> None:
     with Client(url) as client:
-        file = client.send_file(sample("three-bulks.pain.001.001.09.xml", date(2027, 3, 1)))
+        file = client.send_file(fill_sample("three-bulks.pain.001.001.09.xml", date(2027, 3, 1)))
         early = run("bulk", "report", file.payment_id)
         assert early.exit_code == 1 and "409 CONFLICT: The file is RCVD" in early.output
     said(run("clock", "advance", "2m"))

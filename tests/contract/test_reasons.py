@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.contract.reasons import CODE_FORM, ISO_CODES, USUAL_REASONS, Reason
 from sandbox.scenarios import load
-from sandbox.scenarios.reading import shipped_scenarios
+from sandbox.scenarios.reading import list_shipped
 
 SANDBOX = Path(__file__).parents[2] / "sandbox"
 PACKAGES = ("bank", "web/api", "web/psu", "extensions/lift")  # that give or read reasons
@@ -39,5 +39,5 @@ def test_no_reason_is_written_out_where_code_gives_or_reads_it(file: Path) -> No
 
 
 def test_every_reason_of_the_shipped_scenarios_is_in_the_table() -> None:
-    moves = [then for name, *_ in shipped_scenarios() for rule in load(name).rules for then in rule.then]
+    moves = [then for name, *_ in list_shipped() for rule in load(name).rules for then in rule.then]
     assert {then.reason for then in moves} - {None} <= CODES

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import read_structured
 from sandbox.bulkfiles.report import FileReport, ValidationRules
-from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.bulkfiles.samples import SAMPLES, fill_sample
 from sandbox.bulkfiles.stages import read_file
 from sandbox.cli import main
 from sandbox.extensions.lift.lifting import lift_file
@@ -193,7 +193,7 @@ PEOPLE = re.compile(r"<(?:Nm|Ustrd|EndToEndId|AdrLine)>([^<]+)<")
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith(".xml")])
 def test_a_lifted_xml_file_has_the_same_faults_and_other_people(name: str) -> None:
-    content = sample(name, FIRST).decode()
+    content = fill_sample(name, FIRST).decode()
     lifted = lift_xml(content, ScenarioPseudonyms(load("default").fixtures))
     assert lifted is not None
     secrets = {unescape(text) for text in PEOPLE.findall(content)} - {"NOTPROVIDED"}

@@ -205,7 +205,7 @@ def test_the_same_asked_again_is_the_same_object() -> None:
 
 
 def test_two_threads_that_ask_at_once_share_one_past() -> None:
-    past_module._past.cache_clear()
+    past_module._generate_past.cache_clear()
     barrier = Barrier(4)
 
     def ask(_: int) -> Books:
@@ -215,7 +215,7 @@ def test_two_threads_that_ask_at_once_share_one_past() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(ask, range(4)))
     assert all(books is found[0] for books in found)
-    assert past_module._past.cache_info().misses == 1
+    assert past_module._generate_past.cache_info().misses == 1
 
 
 def test_another_seed_gives_another_past(past: Books) -> None:
@@ -232,7 +232,7 @@ def test_the_same_seed_gives_the_same_bytes_in_another_run() -> None:
             check=True,
         )
         prints.add(hashlib.sha256(done.stdout).hexdigest())
-    past_module._past.cache_clear()
+    past_module._generate_past.cache_clear()
     here = f"{past_of(load_fixtures(), SEED, FIRST_DAY).lines}\n"
     assert prints == {hashlib.sha256(here.encode()).hexdigest()}
 
@@ -292,6 +292,6 @@ def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past() -> None:
 
 
 def test_a_bank_that_nobody_looks_into_makes_no_past() -> None:
-    before = past_module._past.cache_info()
+    before = past_module._generate_past.cache_info()
     open_bank(load_fixtures(), 123_456, datetime(2027, 3, 1, 8, tzinfo=UTC), Decisions())
-    assert past_module._past.cache_info() == before
+    assert past_module._generate_past.cache_info() == before

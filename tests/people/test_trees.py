@@ -25,7 +25,7 @@ def test_people_and_scenario_are_the_same_to_the_letter(monkeypatch: pytest.Monk
     people = read_fixtures(tree, hashlib.sha256(text.encode()).hexdigest(), Notes("default.yaml"))
     assert described(load_fixtures()) == described(people)
     found = load("default")
-    monkeypatch.setattr("sandbox.reader.tree._trees", dict)
+    monkeypatch.setattr("sandbox.reader.tree._load_trees", dict)
     again = read_scenario(texts()["default.yaml"], "default")
     assert repr(found) == repr(again) and described(found.fixtures) == described(again.fixtures)
 

@@ -56,7 +56,7 @@ def content_of(der: bytes) -> bytes:
 
 def signed_again(der: bytes, content: bytes, pki: Path) -> bytes:
     """The content under a true signature of the authority, so that its chain holds and the rest is read too."""
-    key = Folder(pki).issuing().key
+    key = Folder(pki).read_issuing().key
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     proof = OctetBitString(key.sign(content, ec.ECDSA(hashes.SHA256())))
     inner = content + asn1.Certificate.load(der)["signature_algorithm"].dump() + proof.dump()

@@ -216,11 +216,11 @@ def test_a_key_of_no_kind_is_400(signing: Tpp, kind: Any) -> None:
 
 def seal_of(private: Any, pki: Path, monkeypatch: pytest.MonkeyPatch, kind: str = QSEAL) -> bytes:
     """A sound certificate for a key that signatures of the contract cannot use."""
-    monkeypatch.setattr(certificates, "new_key", lambda kind: private)
+    monkeypatch.setattr(certificates, "make_key", lambda kind: private)
     said = Qualified(kind, ("PSP_PI",), "Authority", "BE-SBX")
     wanted = certificates.CertificateRequest("odd", DEMO, said, REAL - timedelta(days=1), REAL + timedelta(days=9))
     served = certificates.FileAddresses(URL)
-    made = certificates.make_certificate(wanted, None, Folder(pki).issuing(), REAL, served)
+    made = certificates.make_certificate(wanted, None, Folder(pki).read_issuing(), REAL, served)
     return made.certificate.public_bytes(Encoding.DER)
 
 

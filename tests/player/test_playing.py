@@ -15,7 +15,7 @@ def test_a_step_that_fails_tells_its_line_what_was_found_and_the_exchange(play: 
     held, failed, after = play(PAY, {"status": {"of": "rent", "expect": {"status": "ACSC"}}}, SIGN)
     assert held.passed and not failed.passed and after.skipped
     assert failed.faults == ("status: expected ACSC, found RCVD",)
-    told = "\n".join(failed.exchanges[-1].lines())
+    told = "\n".join(failed.exchanges[-1].write_lines())
     assert "/payments/sepa-credit-transfers/" in told and '"status":"RCVD"' in told and "Request-ID:" in told
     assert failed.text.endswith("-> 200 RCVD")
 
@@ -66,7 +66,7 @@ def test_a_reply_that_is_lost_fails_unless_it_is_said(play: Play) -> None:
     cut = [{"when": {"operation": "payment_status", "nth": 1}, "cut": "before"}]
     _, failed = play(PAY, {"status": "rent"}, faults=cut)
     assert "the line broke" in failed.faults[0]
-    assert "the line broke" in failed.exchanges[-1].lines()[-1]
+    assert "the line broke" in failed.exchanges[-1].write_lines()[-1]
 
 
 EXPECTATIONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [

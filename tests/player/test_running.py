@@ -15,7 +15,15 @@ from lxml import etree
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.player.runs import ScenarioReport, Script, junit, read_script, run, run_one, serve_worlds
+from sandbox.player.runs import (
+    ScenarioReport,
+    Script,
+    read_script,
+    run,
+    run_one,
+    serve_worlds,
+    write_junit_of_scenarios,
+)
 from sandbox.scenarios import ScenarioErrors, read_scenario
 from sandbox.server.server import in_background
 from sandbox.worlds.registry import WorldRegistry
@@ -105,7 +113,7 @@ def test_junit_tells_what_held_failed_and_was_not_played(url: str) -> None:
     asserted = {"status": {"of": "rent", "expect": {"status": "\x00<ACSC>"}}}
     failing = script({"pay": {}, "as": "rent"}, asserted, "reset", name="failing")
     lost = run_one(script({"reset": None}, name="lost"), "http://127.0.0.1:1", machine_time)
-    written = junit([run_one(failing, url, machine_time), lost])
+    written = write_junit_of_scenarios([run_one(failing, url, machine_time), lost])
     tree = etree.fromstring(written)
     etree.XMLSchema(etree.parse(HERE / "junit.xsd")).assertValid(tree)
     assert {name: tree.get(name) for name in ("tests", "failures", "errors")} == {

@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.banking.durations import read_instant
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.worlds.registry import WorldRegistry
 from tests.psu.psu import PROOF, Psu, consent_address, file_address, file_id, order_address, row
 from tests.tpp import Tpp, version
@@ -49,7 +49,7 @@ def test_a_batch_of_pain_001_with_markup_is_refused_and_shown_as_text(
     value: str, is_shown: bool, tpp: Tpp, psu: Psu
 ) -> None:
     hostile = SCRIPT.replace("<", "&lt;").encode()
-    content = sample("three-bulks.pain.001.001.03.xml", read_instant("2027-03-01T09:00:00+01:00").date())
+    content = fill_sample("three-bulks.pain.001.001.03.xml", read_instant("2027-03-01T09:00:00+01:00").date())
     content = content.replace(f">{value}<".encode(), b">" + hostile + b"<")
     sent = {"accept": version(2), "content_type": "application/xml"}
     found = tpp.call("POST", "/bulk-payments/pain.001", data=content, **sent).get_json()["payment_file_id"]

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.web.api.faults import Cut
 from tests.payer import FORM, SECRETS, basic
 from tests.tpp import CALLBACK, SCT, Tpp, payment, version
@@ -179,7 +179,7 @@ class Actor:
     def content(self) -> bytes:
         """A file whose payments are due soon."""
         now = read_instant(self.tpp.control("GET", "/clock").get_json()["now"])
-        return sample("three-bulks.pain.001.001.03.xml", now.date())
+        return fill_sample("three-bulks.pain.001.001.03.xml", now.date())
 
     def file(self) -> Flow:
         reply = self.send(self.content())

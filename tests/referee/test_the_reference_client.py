@@ -6,7 +6,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client import CallbackRefused, Client, Controls, code_from, returned
 from tests.client.contract import ORDER
 from tests.conftest import HERE
@@ -78,7 +78,7 @@ def test_a_standing_order(tpp: Client, controls: Controls) -> None:
 
 @pytest.mark.parametrize("name", ["three-bulks.pain.001.001.09.xml", "three-bulks.csv"])
 def test_a_file(tpp: Client, controls: Controls, name: str) -> None:
-    content = sample(name, controls.clock.get().now.date())
+    content = fill_sample(name, controls.clock.get().now.date())
     sent = tpp.send_file(content, "csv" if name.endswith("csv") else "pain.001")
     assert tpp.status(sent).sca_address is None
     controls.clock.advance("120s")

@@ -11,7 +11,7 @@ from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.extensions.lift.lifting import lift_file
 from sandbox.player.runs import ScenarioReport, Script, read_script
 from sandbox.scenarios import read_scenario
-from sandbox.scenarios.model import each_step
+from sandbox.scenarios.model import walk_steps
 from sandbox.scenarios.reading import SHIPPED
 from sandbox.scenarios.steps import step_content
 from tests.lift.plays import Play, play
@@ -76,7 +76,7 @@ def test_the_story_is_a_sentence_and_expects_something(name: str) -> None:
     scenario = read_script(name).scenario
     assert "_" in name and name == name.lower()
     assert scenario.title and scenario.about and scenario.at is not None
-    steps = list(each_step(scenario.steps))
+    steps = list(walk_steps(scenario.steps))
     assert any(step.what == "expect" or {"expect", "refused"} & set(step_content(step)) for step in steps)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.scenarios.matching import find_differences, find_missing_in_order, value_at
+from sandbox.scenarios.matching import find_differences, find_missing_in_order, find_value
 
 BODY = {"status": "PDNG", "amount": Decimal("250.00"), "bulks": [{"status": "RJCT"}, {"status": "ACSC"}], "a.b": 1}
 
@@ -62,8 +62,8 @@ def test_it_does_not_hold_and_says_so(wanted: Any, found: Any, told: str) -> Non
 
 
 def test_a_name_with_a_dot_is_found_before_a_path() -> None:
-    assert value_at(BODY, "a.b") == 1
-    assert value_at(BODY, "bulks[-1].status") == "ACSC"
+    assert find_value(BODY, "a.b") == 1
+    assert find_value(BODY, "bulks[-1].status") == "ACSC"
 
 
 def test_entries_stand_in_order_with_others_between() -> None:

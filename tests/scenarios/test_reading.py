@@ -15,13 +15,13 @@ from sandbox.people import load_fixtures
 from sandbox.reader.tree import read_yaml
 from sandbox.scenarios import (
     ScenarioErrors,
+    list_shipped,
     load,
     read_content,
     read_fault,
     read_scenario,
     read_settings,
     schema,
-    shipped_scenarios,
 )
 from sandbox.scenarios.reading import SHIPPED, load_shipped
 from sandbox.worlds.faults import Fault, FaultAnswer
@@ -200,8 +200,8 @@ def test_each_shipped_scenario_is_read_once() -> None:
 
 
 def test_the_shipped_scenarios_are_listed_with_their_titles() -> None:
-    assert ("default", "The bank as it is, with well-known values") in [row[:2] for row in shipped_scenarios()]
-    assert all(title and about for _, title, about in shipped_scenarios())
+    assert ("default", "The bank as it is, with well-known values") in [row[:2] for row in list_shipped()]
+    assert all(title and about for _, title, about in list_shipped())
 
 
 def test_a_file_is_loaded_by_its_path(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sandbox.bank.rules import ScenarioRule
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one
 from sandbox.scenarios import load, read_scenario
-from sandbox.scenarios.well_known_values import markdown
+from sandbox.scenarios.well_known_values import write_markdown
 from sandbox.web.docs.site import text_of
 
 Steps = list[dict[str, Any]]
@@ -297,9 +297,9 @@ def test_a_name_that_is_none_of_them_goes_its_ordinary_way(url: str) -> None:
 
 
 def test_the_documentation_has_the_table_as_it_is() -> None:
-    assert markdown(load("default")) in text_of("well-known-values")
+    assert write_markdown(load("default")) in text_of("well-known-values")
 
 
 def test_a_rule_about_direct_debits_has_its_value_too() -> None:
     text = "rules: [{title: Back, when: {kind: direct_debit, creditor_name: Telecom}, then: [{refund: MD06}]}]"
-    assert "| `Telecom` | `creditor_name` | direct debit | back |" in markdown(read_scenario(text, "debits"))
+    assert "| `Telecom` | `creditor_name` | direct debit | back |" in write_markdown(read_scenario(text, "debits"))

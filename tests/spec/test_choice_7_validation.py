@@ -7,7 +7,7 @@ from threading import Barrier, Thread
 import pytest
 from flask import Flask
 
-from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.bulkfiles.samples import SAMPLES, fill_sample
 from sandbox.worlds.registry import WorldRegistry
 from tests.bulkfiles import a_file
 from tests.bulkfiles.a_file import TODAY
@@ -81,7 +81,7 @@ def test_only_the_bulk_that_failed_lost_anything(tpp: Tpp) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_bank_takes_the_samples_as_they_say(tpp: Tpp, name: str) -> None:
     kind = "csv" if name.endswith("csv") else "pain.001"
-    payment_file_id = validated(tpp, sample(name, TODAY), kind)
+    payment_file_id = validated(tpp, fill_sample(name, TODAY), kind)
     file, *bulks = statuses(tpp, payment_file_id, kind)
     told = SAMPLES[name].split()[0]
     assert file == ("RJCT" if told == "refused:" else "PATC")

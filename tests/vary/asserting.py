@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client import CallbackRefused, Initiation, StatusInfo, Tokens, returned
 from sandbox.testing import BankFixture
 
@@ -40,7 +40,7 @@ def order_details(bank: BankFixture) -> dict[str, Any]:
 
 
 def file(bank: BankFixture, days: int = 0) -> Initiation:
-    sent = bank.tpp.send_file(sample(FILE, bank.clock.get().now.date() - timedelta(days), "MAY"), reference="MAY")
+    sent = bank.tpp.send_file(fill_sample(FILE, bank.clock.get().now.date() - timedelta(days), "MAY"), reference="MAY")
     bank.clock.advance("10m")
     return sent
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from sandbox.banking.calendar import is_banking_day
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client import Initiation, PathKind, Reference, Refused, StatusInfo
 from sandbox.testing import BankFixture
 from tests.vary.steps import (
@@ -156,7 +156,7 @@ def orders_for_today(bank: BankFixture) -> None:
 
 
 def send(bank: BankFixture, name: str, message: str, reference: str | None = None) -> Initiation:
-    return bank.tpp.send_file(sample(name, day(bank), message), reference=reference or message)
+    return bank.tpp.send_file(fill_sample(name, day(bank), message), reference=reference or message)
 
 
 def validated(bank: BankFixture, sent: Initiation) -> StatusInfo:
@@ -213,7 +213,7 @@ def sends_a_bad_file(bank: BankFixture) -> None:
     began = day(bank)
     before = bakery_total(bank, began)
     own = own_reference(bank, "FAULTY")
-    content = sample(FILE, began, own).replace(b"BE25168441002982", b"BE00168441002982")  # of one of two wages
+    content = fill_sample(FILE, began, own).replace(b"BE25168441002982", b"BE00168441002982")  # of one of two wages
     sent = bank.tpp.send_file(content, reference=own)
     found = validated(bank, sent)
     assert found.reply.body.get("errors") or any(row.errors for row in found.bulks)
@@ -281,7 +281,7 @@ def forgets_a_file(bank: BankFixture) -> None:
 def sends_without_money(bank: BankFixture) -> None:
     """Whether the bank says so at the signature, tries again or gives up: what is not paid is cancelled."""
     own, began = own_reference(bank, "POOR"), day(bank)
-    content = sample(FILE, began, own).replace(b"845.30", b"9000845.30").replace(b"995.30", b"9000995.30")
+    content = fill_sample(FILE, began, own).replace(b"845.30", b"9000845.30").replace(b"995.30", b"9000995.30")
     sent = bank.tpp.send_file(content.replace(b"5405.30", b"9005405.30"), reference=own)
     found = validated(bank, sent)
     attempt(partial(bank.psu.approve, str(found.sca_address)))

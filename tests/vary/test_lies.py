@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sandbox
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client import Controls, ForeignCallback, Refused, Tokens
 from sandbox.contract.operations import BY_NAME as OPERATIONS
 from sandbox.extensions.vary.lie_filter import first_difference
@@ -71,7 +71,7 @@ def use_all(bank: BankFixture) -> None:
     tpp.status(order)
     for name in ("PAID", "STOPPED", "REFUSED"):
         day = today if name == "REFUSED" else bank.clock.get().now.date()
-        file = tpp.send_file(sample("three-bulks.pain.001.001.03.xml", day, name), reference=name)
+        file = tpp.send_file(fill_sample("three-bulks.pain.001.001.03.xml", day, name), reference=name)
         bank.clock.advance("10m")
         address = tpp.status(file).sca_address
         if name == "PAID":

@@ -99,7 +99,7 @@ ORDER = {
 
 
 def list_values(_: BankCaller, arguments: Arguments) -> ToolResult:
-    from sandbox.scenarios.well_known_values import default_values
+    from sandbox.scenarios.well_known_values import list_default_values
 
     rows = [
         {
@@ -109,7 +109,7 @@ def list_values(_: BankCaller, arguments: Arguments) -> ToolResult:
             "effect": value.effect,
             "outcome": value.plain_outcome,
         }
-        for value in default_values()
+        for value in list_default_values()
     ]
     shown, left_out = newest_rows({"values": rows}, arguments.get("limit", ROWS), arguments.get("containing", ""))
     first = next((row for row in shown["values"] if row["field"] == "creditor_name"), None)

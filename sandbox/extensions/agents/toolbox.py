@@ -11,7 +11,7 @@ from sandbox.extensions.agents.control_tools import SHOWING, tools_of_all_contro
 from sandbox.extensions.agents.own_tools import OWN_TOOLS
 from sandbox.extensions.agents.shown_values import SECRET_NAMES, hide_secrets
 from sandbox.extensions.agents.tool import Arguments, Hint, JsonSchema, Tool, ToolError
-from sandbox.reader.tree import suggestion
+from sandbox.reader.tree import suggest
 
 WORLD: JsonSchema = {"type": "string", "description": "Another world than that of this server; get_worlds lists them."}
 SECRET_LENGTH_MIN = 6  # a shorter one would hide parts of other words
@@ -94,7 +94,7 @@ def check_arguments(tool: Tool, arguments: Arguments) -> None:
 
 def nearest_of(name: str, names: Iterable[str]) -> str:
     """Returns the end of a sentence about an unknown name, which suggests the most similar names."""
-    hint = suggestion(name, names)
+    hint = suggest(name, names)
     return f"; {hint}" if hint else ""
 
 

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from uuid import UUID
 
 from sandbox.banking.calendar import brussels_date
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client.bodies import payment_body, standing_order_body
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
@@ -236,7 +236,7 @@ def changed_initiations(call: RecordedCall, ibans: Sequence[str], on: date) -> I
             earlier, path=f"/periodic-payments/{SCT}", body=standing_order_body(**order, start_date=start)
         )
     for iban in ibans[:1]:
-        table = re.sub(r"^BE\d+", iban, sample("three-bulks.csv", on).decode(), flags=re.MULTILINE)
+        table = re.sub(r"^BE\d+", iban, fill_sample("three-bulks.csv", on).decode(), flags=re.MULTILINE)
         yield replace(with_changes(earlier, {"content-type": "text/csv"}, path="/bulk-payments/csv"), body=table)
 
 

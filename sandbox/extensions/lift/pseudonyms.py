@@ -12,7 +12,7 @@ from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.people.fixtures import Fixtures
 from sandbox.player.orders import CSV_WORDS
 from sandbox.recordings import RecordedCall
-from sandbox.recordings.masked_files import debtors_in, mask_xml, without_comments
+from sandbox.recordings.masked_files import find_debtors, mask_xml, remove_comments
 from sandbox.recordings.pseudonyms import FREE, Pseudonyms
 from sandbox.scenarios.reading import load
 
@@ -130,6 +130,6 @@ def transfer_words(row: dict[str, str], names: ScenarioPseudonyms) -> dict[str, 
 def lift_xml(text: str, names: ScenarioPseudonyms) -> str | None:
     """Returns a file with pseudonyms, in which accounts of the scenario pay. Returns None if a text of the recording
     may remain in the file."""
-    for iban in debtors_in(without_comments(text) or ""):
+    for iban in find_debtors(remove_comments(text) or ""):
         names.debtor(iban, is_business=True)
     return mask_xml(text, names)

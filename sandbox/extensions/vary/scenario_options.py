@@ -89,7 +89,7 @@ def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> 
     from sandbox.extensions.vary.call_comparison import RunCalls
     from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
     from sandbox.extensions.vary.runs import Result, VariantRun
-    from sandbox.player.runs import SEED, Differing, run_one, world_name
+    from sandbox.player.runs import SEED, Differing, make_world_name, run_one
 
     reference: Reference = ()
 
@@ -103,7 +103,7 @@ def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> 
             calls = RunCalls(controls, notes.rows, variant, reference)
             last_call, reference = calls.describe_last(), calls.reference
 
-        world = world_name(script, f"{world_suffix}.{variant.name}")
+        world = make_world_name(script, f"{world_suffix}.{variant.name}")
         differing = Differing(variant.axes, look, SEED, variant.extensions)
         report = run_one(script, url, machine_time, key, world, differing)
         result = Result(True) if report.passed else Result(False, report.failure, last_call)

@@ -14,7 +14,7 @@ from typing import Any
 from sandbox.contract.added_settings import added_settings
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS, rules_of
-from sandbox.reader.tree import quote, suggestion
+from sandbox.reader.tree import quote, suggest
 
 Choice = tuple[str, str]  # an axis and one of its values, or one of OTHERS with one of its values
 LIE = "lie"  # a setting of this extension
@@ -167,7 +167,7 @@ def axes_of_topic(topic: str) -> list[str]:
 
 def describe_unknown(kind: str, name: str, names: Sequence[str]) -> str:
     """Returns an error text with the nearest name, or with all names if they are few."""
-    hint = suggestion(name, names)
+    hint = suggest(name, names)
     return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
 
 

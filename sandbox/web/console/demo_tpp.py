@@ -15,7 +15,7 @@ from sandbox.bank.records import UNSIGNED, BulkFile, Initiation
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import is_same_secret
-from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.bulkfiles.samples import SAMPLES, fill_sample
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import usual_charges
 from sandbox.contract.kinds import BULK, BY_LIST, InitiationKind
@@ -136,7 +136,7 @@ def file(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
         raise Refusal(Error.CONTROL_INVALID, input="sample", why=f"the samples are {', '.join(SAMPLES)}")
     today = brussels_date(visit.world.ask(lambda bank: bank.clock.now))
     is_csv = name.endswith(".csv")
-    content = sample(name, today, None if is_csv else uuid4().hex).decode("utf-8")
+    content = fill_sample(name, today, None if is_csv else uuid4().hex).decode("utf-8")
     names = {"product": "csv" if is_csv else "pain.001"}
     reference = text(form, "reference", f"FILE-{uuid4().hex[:20]}")
     return build_call(visit, "Send a file", "bulk_initiation", names, body=content, PaymentInformationID=reference)

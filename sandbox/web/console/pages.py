@@ -20,7 +20,7 @@ from sandbox.contract.kinds import BY_LIST
 from sandbox.contract.moves import Status
 from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.reader.tree import ScenarioErrors
-from sandbox.scenarios.reading import SHIPPED, read_changes, shipped_scenarios
+from sandbox.scenarios.reading import SHIPPED, list_shipped, read_changes
 from sandbox.web.api.call_records import content_of_call, contents_of_calls
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.console.actions import LISTS, WAS
@@ -351,7 +351,7 @@ def call(visit: ConsoleVisit) -> Facts:
 def scenario(visit: ConsoleVisit) -> Facts:
     world = visit.world
     return {
-        "scenarios": shipped_scenarios(),
+        "scenarios": list_shipped(),
         "faults": [(rule, world.faults.met.get(place, 0)) for place, rule in enumerate(world.faults.rules)],
         "holds": world.holds.all(),
         "rules": world.ask(lambda bank: list(bank.rulebook.rules)),
@@ -461,7 +461,7 @@ def worlds(visit: ConsoleVisit) -> Facts:
     shown, last = visit.state.worlds.page(after, WORLDS_SHOWN)
     return {
         "rows": [(world, world.clock_reading()) for world in shown],
-        "scenarios": [name for name, _, _ in shipped_scenarios()],
+        "scenarios": [name for name, _, _ in list_shipped()],
         "after": after,
         "last": last,
     }

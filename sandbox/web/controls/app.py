@@ -101,7 +101,7 @@ def route_pki(app: Flask, folder: "Folder") -> None:
     """Routes the revocation lists and the authorities at the addresses that the certificates name."""
 
     def file(name: str) -> Response:
-        content_and_type = folder.public_file(name)
+        content_and_type = folder.read_public_file(name)
         if content_and_type is None:
             raise Refusal(Error.NOT_FOUND, input=name[:100])
         content, media_type = content_and_type

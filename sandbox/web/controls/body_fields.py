@@ -12,7 +12,7 @@ from sandbox.banking.durations import RATE_MAX, read_duration, read_instant
 from sandbox.banking.money import is_currency
 from sandbox.banking.names import find_nearest, is_world_name, last_segment, state_of
 from sandbox.contract.moves import Status
-from sandbox.reader.tree import SHOWN_MAX, suggestion
+from sandbox.reader.tree import SHOWN_MAX, suggest
 from sandbox.web.api.body_schemas import MISSING, Strict
 
 TEXT_MAX, TEXTS_MAX = 4096, 1000
@@ -124,7 +124,7 @@ class ObjectField(DescribedField, fields.Nested):
             raise self.make_error("invalid")
         for name in value:
             if name not in self.schema.fields:
-                raise ValidationError({name[:SHOWN_MAX]: [f"it is unknown; {suggestion(name, self.schema.fields)}"]})
+                raise ValidationError({name[:SHOWN_MAX]: [f"it is unknown; {suggest(name, self.schema.fields)}"]})
         return super()._deserialize(value, attr, data, partial, **more)
 
 

@@ -7,7 +7,7 @@ from marshmallow import ValidationError, fields
 
 from sandbox.banking.durations import read_duration
 from sandbox.contract.operations import BY_NAME
-from sandbox.reader.tree import SHOWN_MAX, suggestion
+from sandbox.reader.tree import SHOWN_MAX, suggest
 from sandbox.web.api.body_schemas import first_fault
 from sandbox.web.controls.body_fields import (
     SPAN,
@@ -37,7 +37,7 @@ def _pattern(value: Any) -> str:
 def _operation(value: Any) -> str:
     name = _pattern(value)
     if "*" not in name and name not in BY_NAME:
-        raise ValueError(f"there is no operation '{name[:SHOWN_MAX]}'; {suggestion(name, BY_NAME)}")
+        raise ValueError(f"there is no operation '{name[:SHOWN_MAX]}'; {suggest(name, BY_NAME)}")
     return name
 
 
@@ -94,7 +94,7 @@ def read_matcher(value: Any) -> dict[str, Any]:
         raise ValueError("a matcher is an object")
     for name in value:
         if name not in MATCHER:
-            raise ValueError(f"a matcher has no '{name[:SHOWN_MAX]}'; {suggestion(name, MATCHER)}")
+            raise ValueError(f"a matcher has no '{name[:SHOWN_MAX]}'; {suggest(name, MATCHER)}")
     try:
         matcher: dict[str, Any] = CALL_MATCHER.load(value)
     except ValidationError as fault:

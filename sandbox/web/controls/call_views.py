@@ -24,7 +24,7 @@ from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
-from sandbox.reader.tree import suggestion
+from sandbox.reader.tree import suggest
 from sandbox.scenarios.faults import read_hold
 from sandbox.scenarios.matching import MISSING, find_differences, matches
 from sandbox.web.api.call_records import BODY_MAX, Content, content_of_call, contents_of_calls, error_of
@@ -345,7 +345,7 @@ def release_holds(world: World) -> None:
 def find_hold(world: World, name: str) -> CallHold:
     hold = world.holds.find(name)
     if hold is None:
-        nearest = suggestion(name, [other.name for other in world.holds.all()])
+        nearest = suggest(name, [other.name for other in world.holds.all()])
         hint = f" ({nearest})" if nearest else ""
         raise Refusal(Error.NOT_FOUND, input=name[:64], world=world.name, hint=hint, sentence=NO_HOLD)
     return hold

@@ -16,8 +16,8 @@ from sandbox.banking.durations import LAST_MOMENT, write_duration, write_instant
 from sandbox.banking.names import is_world_name
 from sandbox.contract.decisions import AXES, Decisions, settings_of, value_in
 from sandbox.extension_registry import objects
-from sandbox.scenarios.model import scenario_beginning
-from sandbox.scenarios.reading import read_changes, read_fault, read_settings, shipped_scenarios
+from sandbox.scenarios.model import make_beginning
+from sandbox.scenarios.reading import list_shipped, read_changes, read_fault, read_settings
 from sandbox.storage.transfer.exporter import exported
 from sandbox.storage.transfer.form import ParcelError
 from sandbox.storage.transfer.importer import read_export
@@ -65,7 +65,7 @@ def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[st
     content = take_body()
     beginning = worlds.beginning_of(name)
     if "scenario" in content:
-        beginning = scenario_beginning(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
+        beginning = make_beginning(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
         beginning = seeded(beginning, content["seed"], worlds.guarded)
     clock = content.get("clock", {})
@@ -213,7 +213,7 @@ def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) ->
 
 
 def list_scenarios() -> list[dict[str, str]]:
-    return [{"name": name, "title": title, "about": about} for name, title, about in shipped_scenarios()]
+    return [{"name": name, "title": title, "about": about} for name, title, about in list_shipped()]
 
 
 def show_scenario(world: World) -> dict[str, Any]:
@@ -225,7 +225,7 @@ def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_bo
     scenario = sent_scenario(request, take_body)
     began = world.beginning
     server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)
-    world.load(worlds.adapt(scenario_beginning(scenario, server, worlds.guarded)))
+    world.load(worlds.adapt(make_beginning(scenario, server, worlds.guarded)))
     return world_row(world)
 
 

@@ -10,7 +10,7 @@ from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import STANDING_ORDER, VERSION_1
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS, SCT
-from sandbox.scenarios.well_known_values import default_values
+from sandbox.scenarios.well_known_values import list_default_values
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.api.initiations import ID_TYPES
 from sandbox.web.api.replies import ConsentAddressesReply
@@ -289,14 +289,14 @@ def examples_of_well_known_values(product: str) -> dict[str, Any]:
             "summary": f"{row.value}: {row.effect}",
             "value": order(uuid5(NAMESPACE_URL, row.value).hex) | {"creditor_name": row.value},
         }
-        for row in default_values()
+        for row in list_default_values()
         if "payment" in row.kinds and row.product in (None, product)
     }
 
 
 def add_well_known_values(content: dict[str, Any]) -> None:
     """Adds the well-known values as examples of the field `creditor_name` and of the header `PaymentInformationID`."""
-    values = default_values()
+    values = list_default_values()
     names = list(dict.fromkeys(row.value for row in values if row.field == "creditor_name"))
     references = [row.value for row in values if row.field == "reference"]
     for schema in content["components"]["schemas"].values():

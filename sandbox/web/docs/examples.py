@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 from sandbox.banking.pkce import EXAMPLE_CHALLENGE as CHALLENGE
 from sandbox.banking.pkce import EXAMPLE_VERIFIER as VERIFIER
-from sandbox.bulkfiles.samples import sample
+from sandbox.bulkfiles.samples import fill_sample
 from sandbox.contract.operations import BY_NAME, FORM, JSON, Authorization, Operation
 from sandbox.contract.products import ISCT, SCT, XB
 
@@ -202,7 +202,7 @@ def bulks(today: date) -> Iterator[Step]:
     ):
         yield Example(
             f"A file of three bulks, {product}, version {version}", "bulk_initiation", version, product,
-            body=sample(name, today, message_id).decode(), gives=(("file_id", "payment_file_id"),),
+            body=fill_sample(name, today, message_id).decode(), gives=(("file_id", "payment_file_id"),),
         )  # fmt: skip
         file_id = (("payment_file_id", "{{file_id}}"),)
         yield Example(f"Its status, version {version}", "bulk_status", version, product, file_id)

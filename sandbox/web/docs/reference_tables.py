@@ -217,13 +217,13 @@ def scenario_keys() -> str:
 
 def well_known_values() -> str:
     from sandbox.scenarios.reading import load as load_scenario
-    from sandbox.scenarios.well_known_values import markdown
+    from sandbox.scenarios.well_known_values import write_markdown
 
     about = (
         "The default scenario gives every outcome without configuration: name the beneficiary, or the bulk file "
         "(`PaymentInformationID`, or the MsgId), so. `bank-sandbox trigger NAME` makes one."
     )
-    return page("Well-known values", about, markdown(load_scenario("default")))
+    return page("Well-known values", about, write_markdown(load_scenario("default")))
 
 
 PAGES: dict[str, Callable[[], str]] = {
