@@ -13,7 +13,7 @@ from bench.table import Figure
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.worlds.registry import WorldRegistry
 
 HEADERS = {
@@ -72,7 +72,7 @@ def first_paints(app: Flask, chromium: str, rounds: int = 10) -> Iterator[float]
     """Each in a browser that was just started and has nothing of ours."""
     from playwright.sync_api import sync_playwright
 
-    with in_background(app) as address, sync_playwright() as playwright:
+    with serve_in_background(app) as address, sync_playwright() as playwright:
         for _ in range(rounds):
             browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
             page = browser.new_page(viewport={"width": 1440, "height": 900})

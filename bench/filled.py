@@ -73,7 +73,7 @@ def acts_left(world: World) -> int:
     """Before the next checkpoint."""
     log = world.log
     if isinstance(log, MemoryLog):
-        return log.acts_until_checkpoint(world.bank.settings.acts_kept)
+        return log.count_until_checkpoint(world.bank.settings.acts_kept)
     last = world._checkpoint_acts
     return last + max(checkpoint.EVERY, last // checkpoint.SHARE) - len(log)
 

@@ -49,7 +49,7 @@ def measured(state: str, count: int) -> dict[str, float]:
             "cpu_ms_each_payment": (process_time() - cpu) / calls * 1000,
             "wall_ms_each_payment": (perf_counter() - began) / calls * 1000,
         }
-        away = [world for world in worlds.in_memory() if worlds.put_away(world)]
+        away = [world for world in worlds.list_in_memory() if worlds.put_away(world)]
         began = perf_counter()
         for world in away:
             assert world.bank  # loads it

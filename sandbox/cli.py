@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sandbox.commands.completion import completed_by
-from sandbox.extension_registry import ExtensionError, installed, with_names
+from sandbox.extension_registry import ExtensionError, load_installed, with_names
 from sandbox.lazy import load
 
 # The other commands are made of the rows of the controls, which also add to the groups (commands/generated.py), or
@@ -67,7 +67,7 @@ LINE_MAX = 1000  # characters of a line of the help, which is not cut
 
 
 @cache
-def defined_names() -> dict[str, str]:
+def find_defined_names() -> dict[str, str]:
     """Returns where each command is defined, including those of extensions. Raises ExtensionError if one is defined
     twice."""
     of_rows = [row.command.name for row in load("sandbox.web.controls.rows:CONTROLS") if row.command is not None]
@@ -83,7 +83,7 @@ class Commands(MutableMapping[str, click.Command]):
 
     def __getitem__(self, word: str) -> click.Command:
         if word not in self._found:
-            name = DEFINED.get(word) or defined_names().get(word)
+            name = DEFINED.get(word) or find_defined_names().get(word)
             defined = load(name) if name else None
             if defined is None or isinstance(defined, click.Group):
                 defined = load("sandbox.commands.generated:complete")(word, defined)
@@ -93,7 +93,7 @@ class Commands(MutableMapping[str, click.Command]):
         return self._found[word]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**defined_names(), **load("sandbox.commands.generated:first_words")(), **self._found})
+        return iter({**find_defined_names(), **load("sandbox.commands.generated:first_words")(), **self._found})
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -109,7 +109,7 @@ def group_of_each() -> dict[str, str]:
     """Returns the group of each command in the help. The commands are in the order of the help."""
     groups = {word: group for group, words in GROUPS.items() for word in words}
     groups |= load("sandbox.commands.generated:groups_of_rows")(groups)
-    for extension in installed():
+    for extension in load_installed():
         groups |= {
             word: group if (group := extension.groups.get(word)) in GROUPS else LAST_GROUP
             for word in extension.commands
@@ -154,12 +154,13 @@ def line_of(program: click.Group, context: click.Context, word: str) -> str:
 @click.pass_context
 def main(context: click.Context, /, **_options: str | None) -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
-    context.obj = defined_names  # for `serve`, which does not start where an extension takes the name of a command
+    context.obj = find_defined_names  # for `serve`, which does not start where an extension takes the name of a command
     hand_down(context)
 
 
 def hand_down(context: click.Context) -> None:
-    """Makes the options before a subcommand hold for it too. An option after the subcommand wins."""
+    """Makes an option that stands before a subcommand hold for the subcommand too. If the subcommand has the option
+    itself, that one counts."""
     word, group = context.invoked_subcommand, context.command
     command = group.get_command(context, word) if word and isinstance(group, click.Group) else None
     if word is None or command is None:
@@ -169,17 +170,17 @@ def hand_down(context: click.Context) -> None:
         name: context.params[name] for name in (*BEFORE, "as_json") if context.get_parameter_source(name) is typed
     }
     for name in values:
-        if name in BEFORE and not takes(command, name):
+        if name in BEFORE and not has_option(command, name):
             raise click.UsageError(f"{word} takes no --{name}")
-    context.with_resource(environment({variable_of(name): values[name] for name in BEFORE if name in values}))
+    context.with_resource(set_environment({variable_of(name): values[name] for name in BEFORE if name in values}))
     # For an option that is not set by a variable, such as `openapi --url`.
     context.default_map = {word: values}
 
 
 def share_options(group: click.Group) -> None:
-    """Lets options of the subcommands stand between the words of a command: `psu --url URL approve`."""
+    """Lets the options of a subcommand stand before its name: `psu --url URL approve`."""
     own, call = {param.name for param in group.params}, group.callback
-    added = [param for param in main.params if param.name in {*BEFORE} - own and takes(group, param.name)]
+    added = [param for param in main.params if param.name in {*BEFORE} - own and has_option(group, param.name)]
     group.params += added
 
     def callback(*words: Any, **options: Any) -> Any:
@@ -195,18 +196,19 @@ def variable_of(name: str) -> str:
     return f"SANDBOX_{name.upper()}"
 
 
-def takes(command: click.Command | None, name: str) -> bool:
-    """Whether a command or one of its subcommands has this option. A `--key` that names a file does not count."""
+def has_option(command: click.Command | None, name: str) -> bool:
+    """Whether a command or one of its subcommands has the option `name`. A `--key` that names a file does not count."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
     return any(
         option.envvar == variable_of(name) or (name == "url" and "--url" in option.opts) for option in own
-    ) or any(takes(subcommand, name) for subcommand in below)
+    ) or any(has_option(subcommand, name) for subcommand in below)
 
 
 @contextmanager
-def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Sets environment variables within the block. An option before a command is passed to the command in this way."""
+def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Sets environment variables within the block. An option that stands before a command is passed to the command in
+    this way."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

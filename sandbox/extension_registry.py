@@ -53,7 +53,7 @@ class Extension:
 
 
 @cache
-def installed() -> tuple[Extension, ...]:
+def load_installed() -> tuple[Extension, ...]:
     """Returns all extensions, sorted by name. Raises ExtensionError if one cannot be imported."""
     from importlib.metadata import entry_points
 
@@ -63,17 +63,17 @@ def installed() -> tuple[Extension, ...]:
         try:
             extension = point.load()
         except Exception as error:
-            raise unusable(point.name, package, f"{type(error).__name__}: {error}") from error
+            raise make_extension_error(point.name, package, f"{type(error).__name__}: {error}") from error
         if not isinstance(extension, Extension):
-            raise unusable(point.name, package, f"{point.value} is no Extension")
+            raise make_extension_error(point.name, package, f"{point.value} is no Extension")
         if extension.name in extensions:
             other = extensions[extension.name].package
-            raise unusable(point.name, package, f"{other} has an extension of that name too")
+            raise make_extension_error(point.name, package, f"{other} has an extension of that name too")
         extensions[extension.name] = replace(extension, package=package)
     return tuple(extensions.values())
 
 
-def unusable(name: str, package: str, reason: str) -> ExtensionError:
+def make_extension_error(name: str, package: str, reason: str) -> ExtensionError:
     return ExtensionError(f"The extension {name} of {package} cannot be used: {reason}. Repair or uninstall {package}.")
 
 
@@ -84,8 +84,8 @@ def with_rows(
     name that `also` returns."""
     rows = {name_of(row): row for row in core}
     others = {other: row for row in rows.values() for other in also(row)}
-    for extension in installed():
-        for row in _loaded(extension, getattr(extension, table)) or ():
+    for extension in load_installed():
+        for row in _load(extension, getattr(extension, table)) or ():
             _demand_free(extension, table, name_of(row), rows)
             rows[name_of(row)] = row
             for other in also(row):
@@ -95,7 +95,7 @@ def with_rows(
 
 
 def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
-    """Returns the rows in their order. A row whose `after` names an earlier row is moved directly behind that row."""
+    """Returns the rows in their order. A row with `after` follows directly behind the row that `after` names."""
     ordered: list[T] = []
     for row in rows:
         names = [name_of(other) for other in ordered]
@@ -107,7 +107,7 @@ def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
 def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
     """Returns the core's mapping with the names that extensions add. Raises ExtensionError if a word is taken."""
     rows: dict[str, T | str] = dict(core)
-    for extension in installed():
+    for extension in load_installed():
         for word, name in getattr(extension, table).items():
             _demand_free(extension, table, word, rows)
             rows[word] = name
@@ -115,29 +115,31 @@ def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
 
 
 def objects(table: str) -> list[Any]:
-    """Returns the objects at the addresses that extensions have in the field `table`, whose value is a text."""
-    return [_loaded(extension, name) for extension in installed() if (name := getattr(extension, table))]
+    """Returns the objects at the addresses that extensions have in the field `table`. The value of this field is one
+    text."""
+    return [_load(extension, name) for extension in load_installed() if (name := getattr(extension, table))]
 
 
 def named(table: str, word: str) -> list[str]:
-    """Returns the addresses that extensions have for a word in the field `table`, whose value is a mapping."""
-    return [name for extension in installed() if (name := getattr(extension, table).get(word))]
+    """Returns the addresses that extensions have for a word in the field `table`. The value of this field is a
+    mapping."""
+    return [name for extension in load_installed() if (name := getattr(extension, table).get(word))]
 
 
 def folders_of(table: str) -> list[Path]:
     """Returns the package folder, or the file of a single module, of each extension that uses this field."""
-    modules = [name.partition(":")[0] for extension in installed() if (name := getattr(extension, table))]
+    modules = [name.partition(":")[0] for extension in load_installed() if (name := getattr(extension, table))]
     files = {module: Path(str(import_module(module).__file__)) for module in modules}
     return [file.parent if "." in module else file for module, file in files.items()]
 
 
-def _loaded(extension: Extension, name: str) -> Any:
+def _load(extension: Extension, name: str) -> Any:
     try:
         return load(name) if name else None
     except Exception as error:
-        raise unusable(extension.name, extension.package, f"{type(error).__name__}: {error}") from error
+        raise make_extension_error(extension.name, extension.package, f"{type(error).__name__}: {error}") from error
 
 
 def _demand_free(extension: Extension, table: str, name: str, rows: Mapping[str, object]) -> None:
     if name in rows:
-        raise unusable(extension.name, extension.package, f"{name!r} in its {table} is taken")
+        raise make_extension_error(extension.name, extension.package, f"{name!r} in its {table} is taken")

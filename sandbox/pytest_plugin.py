@@ -57,10 +57,10 @@ class BankHooks:
 
 def plugins_of_extensions() -> list[str]:
     """Returns the modules of extensions that have hooks and options for pytest."""
-    from sandbox.extension_registry import ExtensionError, installed
+    from sandbox.extension_registry import ExtensionError, load_installed
 
     try:
-        return [extension.pytest for extension in installed() if extension.pytest]
+        return [extension.pytest for extension in load_installed() if extension.pytest]
     except ExtensionError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -10,7 +10,7 @@ def write_address(scheme: str, host: str, port: int) -> str:
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def openable(address: str) -> str:
+def make_openable(address: str) -> str:
     """Returns the address at which this machine reaches a server that listens on `address`."""
     for listens, here in EVERYWHERE.items():
         address = address.replace(listens, here)

@@ -7,7 +7,7 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.web.controls.lock import Lock
 from sandbox.worlds.registry import WorldRegistry
 
@@ -20,12 +20,12 @@ def frozen_worlds() -> WorldRegistry:
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with in_background(assemble(frozen_worlds())) as address:
+    with serve_in_background(assemble(frozen_worlds())) as address:
         yield address
 
 
 @pytest.fixture
 def locked_url() -> Iterator[str]:
     """A sandbox whose controls want KEY."""
-    with in_background(assemble(frozen_worlds(), lock=Lock(KEY))) as address:
+    with serve_in_background(assemble(frozen_worlds(), lock=Lock(KEY))) as address:
         yield address

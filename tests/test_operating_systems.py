@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.machine import operating_system
 from sandbox.scenarios.reading import load
-from sandbox.server.server import fitting, raise_files
+from sandbox.server.server import limit_connections, raise_files
 from sandbox.storage.format import StateFileError
 from sandbox.storage.sqlite_database import SqliteDatabase
 
@@ -91,7 +91,7 @@ def test_a_file_is_locked_on_windows_at_a_byte_that_nobody_reads(
 def test_without_limits_of_the_system_as_many_connections_as_are_asked_for_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operating_system, "resource", None)
     raise_files(4_000)
-    assert fitting(4_000) == 4_000
+    assert limit_connections(4_000) == 4_000
 
 
 def test_a_scenario_with_the_line_ends_of_windows_is_read(tmp_path: Path) -> None:

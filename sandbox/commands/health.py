@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from sandbox.commands.options import json_option, option
-from sandbox.server_address import HOST, PORT, openable, write_address
+from sandbox.server_address import HOST, PORT, make_openable, write_address
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -55,8 +55,8 @@ def health(url: str | None, key: str | None, live: bool, wait: int, as_json: boo
 def address_of(served: dict[str, Any]) -> str:
     """Returns the address of the controls, or of the bank if the controls are off."""
     if served["controls"] == "on" and served["controls_port"] is not None:
-        return openable(write_address("http", served["controls_host"], served["controls_port"]))
-    return openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))
+        return make_openable(write_address("http", served["controls_host"], served["controls_port"]))
+    return make_openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
 def fault_at(url: str, key: str | None, controls: bool) -> str | None:

@@ -17,7 +17,7 @@ import click
 from sandbox.extension_registry import named
 from sandbox.lazy import load
 from sandbox.machine import machine_time
-from sandbox.server_address import HOST, PORT, URL, openable, write_address
+from sandbox.server_address import HOST, PORT, URL, make_openable, write_address
 
 SHOWN = 40  # characters on each side of a fault in JSON
 PORTS = click.IntRange(0, 65535)
@@ -35,7 +35,7 @@ def default_url() -> str:
     host = os.environ.get("SANDBOX_HOST") or HOST
     port = os.environ.get("SANDBOX_PORT") or PORT
     try:
-        return openable(write_address("http", host, PORTS(port) or PORT))
+        return make_openable(write_address("http", host, PORTS(port) or PORT))
     except click.BadParameter as error:
         raise click.BadParameter(error.message, param_hint="SANDBOX_PORT") from None
 

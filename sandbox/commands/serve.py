@@ -19,7 +19,7 @@ from sandbox.commands.docs import commands_page
 from sandbox.commands.options import INSTANT, SEED, Seed, explain_errors, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
-from sandbox.server_address import HOST, PORT, URL, openable
+from sandbox.server_address import HOST, PORT, URL, make_openable
 from sandbox.storage.long_work import keep_pauses_short
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def serve(
     controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)
     keep_pauses_short(stopwatch)
     click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
-    click.echo(f"listening on {openable(address)}")
+    click.echo(f"listening on {make_openable(address)}")
     sys.stdout.flush()
     try:
         run()
@@ -125,13 +125,13 @@ def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) 
         f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; the bank's time is "
         f"{write_instant(world.opening)}{', frozen' if world.clock.pace.frozen else ''}.",
         "Client demo-tpp, secret demo-secret. "
-        f"Controls: {f'{openable(controls)}/_sandbox/clock and beside it' if controls else 'off'}.",
+        f"Controls: {f'{make_openable(controls)}/_sandbox/clock and beside it' if controls else 'off'}.",
         "",
-        place("bank", openable(bank)),
+        place("bank", make_openable(bank)),
     ]
     if controls is None:
         return "\n".join([*lines, ""])
-    there = openable(controls)
+    there = make_openable(controls)
     lines += [place("console", f"{there}/_sandbox/"), place("documentation", f"{there}/_sandbox/docs"), ""]
     where = "" if there == URL else f" --url {there}"
     key = " --key ..." if keyed else ""

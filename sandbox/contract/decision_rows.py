@@ -78,7 +78,7 @@ class Value:
 
 
 class Exclusion(NamedTuple):
-    """If this axis has `value`, the value `other` of the axis `axis` has no effect."""
+    """If the axis of this row has the value `value`, the value `other` of the axis `axis` has no effect."""
 
     value: str
     axis: str

@@ -109,7 +109,8 @@ def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
 
 
 def value_in(decisions: Decisions, axis: Axis) -> str | None:
-    """Returns the name of the axis's value in these decisions. None if they match no value."""
+    """Returns the name of the value that the axis has in these decisions. Returns None if the decisions match no value
+    of the axis."""
     return next((value for value in axis.names if _holds(decisions, axis.name, value)), None)
 
 

@@ -132,8 +132,8 @@ PAYMENT = BodyRow(
 
 
 def _as_in_payment(path: str, uses: str, **changes: Any) -> Field:
-    """Copies the row of a payment's field into the fields of a standing order. `uses` says anew whether it is
-    required."""
+    """Returns a copy of a payment's field for standing orders. `uses` says whether a standing order requires the
+    field."""
     return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
 
 
@@ -231,6 +231,6 @@ def use_of(path: str, product: Product) -> Use:
 
 
 def usual_charges(product: str) -> dict[str, str]:
-    """Returns `charge_bearer` for a default body if the product requires it, else an empty dict."""
+    """Returns `charge_bearer` for a default body if the product requires this field, else an empty dict."""
     row = PRODUCTS.get(product)
     return {"charge_bearer": "SHAR"} if row and use_of("charge_bearer", row) is Use.REQUIRED else {}

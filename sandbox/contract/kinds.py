@@ -1,4 +1,4 @@
-"""The kinds of initiations: payment, standing order, bulk file. All code that depends on the kind reads their rows."""
+"""The kinds of initiations: payment, standing order and bulk file. Code that depends on the kind reads its row."""
 
 from dataclasses import dataclass
 

@@ -41,7 +41,7 @@ STATUS_STYLES = {
 
 
 class Trigger(StrEnum):
-    """Something that happened to an initiation, or with ADDED and CHANGED to a customer or an account."""
+    """An event that happened to an initiation. ADDED and CHANGED happen to a customer or an account."""
 
     RECEIVED = "received"
     CHECKED = "checked"
@@ -83,12 +83,12 @@ class MovableSubject(Protocol):
 Condition = Callable[[MovableSubject], bool]
 
 
-def deferred(subject: MovableSubject) -> bool:
+def is_deferred(subject: MovableSubject) -> bool:
     """future-dated or in recycling"""
     return subject.deferred
 
 
-def unsettled(subject: MovableSubject) -> bool:
+def is_unsettled(subject: MovableSubject) -> bool:
     """not settled yet"""
     return not subject.settled
 
@@ -126,7 +126,7 @@ WITHDRAWING = (
     Move(RCVD, Trigger.CANCELLED, CANC, "service 3.4"),
     Move(PATC, Trigger.CANCELLED, CANC, "service 3.4"),
 )
-CALLING_OFF = (Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4", deferred),)
+CALLING_OFF = (Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4", is_deferred),)
 WAITING = (
     Move(PATC, Trigger.SIGNED, PDNG, "choice 5"),
     Move(PDNG, Trigger.EXECUTED, ACSP, "choice 5"),
@@ -141,13 +141,13 @@ SETTLING = (
 )
 # The schema's enumeration knows no ACSC: settlement ends where it began (service 3.1, setting settled_status).
 SETTLING_AT_ACSP = (
-    Move(ACSP, Trigger.SETTLED, ACSP, "choice 5", unsettled),
-    Move(ACSP, Trigger.REJECTED, RJCT, "choice 5", unsettled),
+    Move(ACSP, Trigger.SETTLED, ACSP, "choice 5", is_unsettled),
+    Move(ACSP, Trigger.REJECTED, RJCT, "choice 5", is_unsettled),
 )
 
 
 def moves_of(product: Product) -> tuple[Move, ...]:
-    """Returns the moves of a single payment until its settlement."""
+    """Returns the moves of a single payment up to its settlement."""
     withdrawing = WITHDRAWING if product.deletable else ()  # service 3.4
     calling_off = CALLING_OFF if product.deletable and not product.instant else ()
     return OPENING + TIMING_OUT + withdrawing + calling_off + (AT_ONCE if product.instant else WAITING)
@@ -179,7 +179,7 @@ SIGNING_A_FILE = (
 BULK_FILE = SIGNING_A_FILE + (
     Move(PATC, Trigger.COSIGNED, PATC, "service 1"),
     Move(PDNG, Trigger.SETTLED, ACSC, "choice 7"),
-    Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4", deferred),
+    Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4", is_deferred),
 )
 # A bulk in a file goes with it, and is executed on its own day.
 BULK_IN_A_FILE = SIGNING_A_FILE + (
@@ -237,8 +237,8 @@ def is_final(table: str, status: Status) -> bool:
     return not _TARGETS[table][status]
 
 
-def reachable(table: str, status: Status) -> set[Status]:
-    """Returns every status that the moves of a table can still reach from this status."""
+def find_reachable(table: str, status: Status) -> set[Status]:
+    """Returns every status that the moves of a table can still reach from a status."""
     visited: set[Status] = set()
     ahead = [status]
     while ahead:

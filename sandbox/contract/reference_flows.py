@@ -72,6 +72,6 @@ def axes_of(flow: str) -> list[str]:
     return [axis.name for axis in AXES.values() if flow in axis.shown_by]
 
 
-def evidence(axis: Axis) -> str:
+def describe_evidence(axis: Axis) -> str:
     """Returns the flows that show an axis, as text, or the reason why a correct client does not notice the axis."""
     return axis.unfelt or ", ".join("the shop" if flow == SHOP else f"`{flow}`" for flow in axis.shown_by)

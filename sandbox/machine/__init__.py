@@ -1,4 +1,4 @@
-"""Reads the machine's clock, which no other room does. Reads it late, so that a test can freeze it."""
+"""Reads the machine's clock, which no other package does. Reads it at each call, so that a test can freeze it."""
 
 import time
 

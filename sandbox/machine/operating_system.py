@@ -1,4 +1,5 @@
-"""What Linux and macOS do otherwise than Windows. The rest of the program does not ask on which of them it runs."""
+"""The functions for which Linux and macOS differ from Windows. The rest of the program does not ask on which of them it
+runs."""
 
 import os
 import select

@@ -21,7 +21,7 @@ from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.tree import read_yaml
 from sandbox.scenarios import Scenario, ScenarioError, ScenarioErrors, load
 from sandbox.scenarios.reading import SHIPPED
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.web.html.reports import Case, Suite, write_junit
 from sandbox.worlds.beginning import Beginning
 from sandbox.worlds.registry import PlayedStep, WorldRegistry
@@ -115,7 +115,7 @@ def read_script(name_or_path: str) -> Script:
 def serve_worlds(machine_time: MachineTime, jobs: int, beginning: Beginning | None = None) -> Iterator[str]:
     """Serves on a free loopback port within the block, and yields the URL. Without a beginning, clocks are frozen."""
     worlds = WorldRegistry(beginning or first_beginning(SEED, OPENING, rate=0.0), machine_time)
-    with in_background(assemble(worlds), threads=jobs + 2) as url:
+    with serve_in_background(assemble(worlds), threads=jobs + 2) as url:
         yield url
 
 

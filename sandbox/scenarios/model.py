@@ -9,7 +9,7 @@ from sandbox.bank.rules import ScenarioRule
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.people.fixtures import Fixtures
-from sandbox.worlds.beginning import Beginning, seeded
+from sandbox.worlds.beginning import Beginning, change_seed
 from sandbox.worlds.faults import Fault
 
 ROOT = "default"  # the scenario that others extend, unless they say otherwise
@@ -66,7 +66,7 @@ def make_beginning(scenario: Scenario, server: Beginning, guarded: bool = False)
     is_root = scenario.name == ROOT and scenario.extends is None
     life = scenario.life or (server.settings.life if is_root else "off")
     return replace(
-        server if scenario.seed is None else seeded(server, scenario.seed, guarded),
+        server if scenario.seed is None else change_seed(server, scenario.seed, guarded),
         fixtures=scenario.fixtures,
         at=server.at if scenario.at is None else scenario.at,
         rate=server.rate if scenario.rate is None else scenario.rate,

@@ -165,7 +165,7 @@ class BankTask(WSGITask):  # type: ignore[misc]
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
         environ["sandbox.lower"] = partial(setattr, self, "has_lower_case_headers", True)
-        if behind_tls(environ):
+        if is_behind_tls(environ):
             environ["wsgi.url_scheme"] = "https"
         return environ
 
@@ -201,8 +201,8 @@ class BankTask(WSGITask):  # type: ignore[misc]
         self.channel.end_reply()
 
 
-def behind_tls(environ: dict[str, Any]) -> bool:
-    """Whether a proxy on this machine says that the caller used TLS. Other machines are not trusted about it."""
+def is_behind_tls(environ: dict[str, Any]) -> bool:
+    """Whether a proxy on this machine says that the caller used TLS. A caller on another machine is not believed."""
     forwarded = environ.get("HTTP_X_FORWARDED_PROTO") == "https"
     return forwarded and ip_address(environ["REMOTE_ADDR"]).is_loopback
 
@@ -452,7 +452,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
             except OSError:  # no file descriptor is left, or the caller is gone
                 self._make_room()
                 return
-            if self.line_faults is not None and self.line_faults.takes(line):
+            if self.line_faults is not None and self.line_faults.apply_to(line):
                 continue
             if not self._has_room():
                 self._make_room()

@@ -18,15 +18,15 @@ def call_line(row: Mapping[str, Any], screen: TextIO, suffix: str = "") -> str:
     if row.get("error"):
         words.append(f"{row['error']} {row.get('error_code') or ''}".strip())
     if refused and row.get("rule"):
-        words.append(plain(str(row["rule"])))
+        words.append(make_printable(str(row["rule"])))
     line = "  ".join(words)
     if coloured:
         line = f"{COLOURS.get(row['status'] // 100, '')}{line}{RESET}"
     end = "  ".join(filter(None, (str(row["request_id"]), suffix)))
-    begin = f"{row['at']}  {plain(str(row['method']))[:12]} {plain(str(row['path']))}"
+    begin = f"{row['at']}  {make_printable(str(row['method']))[:12]} {make_printable(str(row['path']))}"
     return f"{begin}  {line}  {f'{QUIET}{end}{RESET}' if coloured else end}"
 
 
-def plain(text: str) -> str:
+def make_printable(text: str) -> str:
     """Returns the text without control characters, which would move the cursor of a terminal."""
     return ascii(text[:LONGEST])[1:-1].replace("\\'", "'")

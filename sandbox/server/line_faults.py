@@ -29,7 +29,7 @@ class LineFaults:
         self._is_over = False
 
     def end(self) -> None:
-        """Stops waking the loop. A later wake-up could write its byte to a new file that has the same file number."""
+        """Stops waking the loop. A later wake-up could write its byte to a new file that got the same file number."""
         with self._waking:
             self._is_over = True
 
@@ -68,7 +68,7 @@ class LineFaults:
                 self._listener.trigger.pull_trigger(function)
 
     def _end(self, tries: int) -> None:
-        if self._is_closed and not self._listens_again():
+        if self._is_closed and not self._listen_again():
             if tries:
                 self._end_after(BIND_AGAIN_SECONDS, tries - 1)
             return
@@ -79,7 +79,7 @@ class LineFaults:
             connection.close()
         self._unanswered = []
 
-    def _listens_again(self) -> bool:
+    def _listen_again(self) -> bool:
         server = self._listener
         try:
             server.create_socket(server.family, server.socktype)
@@ -98,8 +98,8 @@ class LineFaults:
     def is_on(self) -> bool:
         return self._fault is not None
 
-    def takes(self, connection: socket) -> bool:
-        """Applies the present fault to a new connection. Returns False if there is no fault."""
+    def apply_to(self, connection: socket) -> bool:
+        """Applies the present fault to a new connection. Returns whether there is a fault."""
         if self._fault is None:
             return False
         if self._fault.kind == "handshake":

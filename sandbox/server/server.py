@@ -49,8 +49,8 @@ def raise_files(connections: int) -> None:
     demand_open_files(FILES_EACH * connections + FILES_SPARE)
 
 
-def fitting(connections: int) -> int:
-    """Returns `connections`, or fewer if the process may not open enough files for them."""
+def limit_connections(connections: int) -> int:
+    """Returns `connections`, or a lower number if the process may not open enough files for them."""
     most = open_files_max()
     return connections if most is None else max(1, min(connections, (most - FILES_SPARE) // FILES_EACH))
 
@@ -77,7 +77,7 @@ def make_server(
     workers = BankDispatcher(threads)
     sockets: dict[int, Any] = {}
     channels: dict[int, Any] = {}
-    bounds = bounds._replace(connections=fitting(bounds.connections))
+    bounds = bounds._replace(connections=limit_connections(bounds.connections))
     ordered_faults: ConnectionFault | None = getattr(app, "config", {}).get(LINE)
     servers = [
         BankServer(app, sockets, dispatcher=workers, adj=adjustments, sockinfo=address)
@@ -115,8 +115,8 @@ def end(server: Any) -> None:
 
 
 @contextmanager
-def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int = 4) -> Iterator[str]:
-    """Serves while the block runs. Yields the address."""
+def serve_in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int = 4) -> Iterator[str]:
+    """Serves an application on `host` and `port` in a thread while the block runs. Yields the address."""
     server = make_server(app, host, port, threads)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

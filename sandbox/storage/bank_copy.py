@@ -23,14 +23,14 @@ from sandbox.bank.mint import Mint
 from sandbox.bank.records import Batch, BulkFile, Consent, Payment, Session, StandingOrder
 from sandbox.bank.rules import Rulebook
 from sandbox.bank.state import Bank
-from sandbox.storage.long_work import release, without_collections
+from sandbox.storage.long_work import release, stop_collections
 
 T = TypeVar("T")
 
 
 def copy_bank(bank: Bank) -> Bank:
     """Returns a copy of the bank. The caller holds the world's lock, and later calls `release_bank` for the copy."""
-    with without_collections():
+    with stop_collections():
         own = Bank.__new__(Bank)
         for name, value in vars(bank).items():
             setattr(own, name, _copy_of(value))
@@ -39,7 +39,7 @@ def copy_bank(bank: Bank) -> Bank:
 
 def copy_records(register: Mapping[str, T]) -> deque[T]:
     """Returns the records of one register as they are now, for a caller that removes them one by one."""
-    with without_collections():
+    with stop_collections():
         return deque(copies_of(register))
 
 
@@ -73,11 +73,12 @@ def _copy_of(value: Any) -> Any:
 
 
 def copies_of(register: Mapping[Any, Any]) -> Iterable[Any]:
-    """Returns the values of a register in its order. Copies the records that may change, and shares all others."""
+    """Returns the records of a register in the register's order. Copies the records that may change, and shares all
+    others."""
     kinds = set(map(type, register.values()))
     if len(kinds) == 1:  # nearly always; it saves a tenth
-        return map(COPIERS.get(kinds.pop(), _same), register.values())
-    return (COPIERS.get(type(value), _same)(value) for value in register.values())
+        return map(COPIERS.get(kinds.pop(), _share), register.values())
+    return (COPIERS.get(type(value), _share)(value) for value in register.values())
 
 
 def _copier_of(kind: type[Any]) -> Callable[[Any], Any]:
@@ -101,7 +102,7 @@ def _copy_bulk(bulk: BulkFile) -> BulkFile:
     return replace(bulk, parts=[COPIERS[Batch](part) for part in bulk.parts])
 
 
-def _same(value: Any) -> Any:
+def _share(value: Any) -> Any:
     return value
 
 

@@ -44,7 +44,7 @@ SHARE = 4  # the next checkpoint comes after a quarter more acts, because writin
 
 
 @cache
-def program_digest() -> str:
+def compute_program_digest() -> str:
     """Returns a digest of the source files that define a written bank. If it differs, the acts are replayed instead."""
     return digest_of_parts(PROGRAM, FORM)
 
@@ -62,7 +62,7 @@ def digest_of_parts(rooms: Iterable[str], begin: bytes) -> str:
 Layouts = dict[tuple[str, str], tuple[str, ...]]  # the field names of each class, by its module and name
 
 
-def field_names(kind: type[Any]) -> tuple[str, ...] | None:
+def list_field_names(kind: type[Any]) -> tuple[str, ...] | None:
     if is_dataclass(kind):
         return tuple(row.name for row in fields(kind))
     return getattr(kind, "_fields", None)
@@ -92,7 +92,7 @@ class CheckpointUnpickler(pickle.Unpickler):
                 return kind
             if isinstance(kind, type) and kind.__module__ == module:  # nothing that a room imported from elsewhere
                 written = self._layouts.get((module, name))
-                return kind if written in (None, field_names(kind)) else partial(_make_by_name, kind, written)
+                return kind if written in (None, list_field_names(kind)) else partial(_make_by_name, kind, written)
         raise ValueError(f"a checkpoint holds no {module}.{name}")
 
 
@@ -110,11 +110,11 @@ def write(bank: Bank) -> Iterator[bytes]:
     slices = max(map(len, contents.values())) // SLICE + 1
     buffer = io.BytesIO()
     writer = pickle.Pickler(buffer, protocol=5)
-    writer.dispatch_table = reducers = _records()
-    writer.dump({(kind.__module__, kind.__qualname__): field_names(kind) for kind in reducers})
+    writer.dispatch_table = reducers = _make_reducers()
+    writer.dump({(kind.__module__, kind.__qualname__): list_field_names(kind) for kind in reducers})
     writer.clear_memo()
     writer.dump((small, bank.ledger.checkpoint_parts(), bank.agenda.made, bank.habits.checkpoint_parts(), slices))
-    sliced = [(name, _slices(content, -(-len(content) // slices))) for name, content in contents.items()]
+    sliced = [(name, _slice(content, -(-len(content) // slices))) for name, content in contents.items()]
     for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
         writer.clear_memo()
         writer.dump({name: next(rest) for name, rest in sliced})
@@ -128,7 +128,7 @@ def _take(buffer: io.BytesIO) -> Iterator[bytes]:
     return (content[start : start + PIECE] for start in range(0, len(content), PIECE))
 
 
-def _slices(content: Content, length: int) -> Iterator[Content]:
+def _slice(content: Content, length: int) -> Iterator[Content]:
     """Yields slices with at most `length` entries. After the last entry, yields empty slices without end."""
     rest = iter(content.items() if isinstance(content, dict) else content)
     while True:
@@ -141,7 +141,7 @@ def pack(bank: Bank) -> bytes:
     return b"".join([*map(packer.compress, write(bank)), packer.flush()])
 
 
-def _records() -> dict[type[Any], Callable[[Any], Any]]:
+def _make_reducers() -> dict[type[Any], Callable[[Any], Any]]:
     """Returns a reducer for each class of records. It is much faster than the reducer of pickle."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(ROOMS)]
     kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}

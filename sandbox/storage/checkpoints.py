@@ -43,18 +43,18 @@ class Checkpoints:
         self._under_way: set[int] = set()  # worlds
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
-        """Returns the last checkpoint, or None if there is none that this program can use."""
-        row = self._row(world, LAST)
+        """Returns the last checkpoint of a world. Returns None if this program cannot use it, or if there is none."""
+        row = self._read_row(world, LAST)
         if row is None:
             return None
         *content, mark = row
         if checksum_of(LAST, *content) == mark:
             if content[4] != shape:
                 return None
-            bank = self._content(world, content)
+            bank = self._read_content(world, content)
             if bank is not None:
                 return Checkpoint(LogHead(*content[1:3]), datetime.fromisoformat(content[3]), bank)
-            if self._row(world, LAST) != row:  # another server wrote the next one meanwhile
+            if self._read_row(world, LAST) != row:  # another server wrote the next one meanwhile
                 return self.read(world, shape)
         self.store.note(f"the checkpoint of its world {world} is damaged and is not used: all acts are done again")
         return None
@@ -62,23 +62,23 @@ class Checkpoints:
     def read_start(self, world: int) -> Checkpoint | None:
         """Returns the start of a world whose first acts were deleted, else None. Raises DamageError if it is
         damaged."""
-        row = self._row(world, START)
+        row = self._read_row(world, START)
         if row is None:
             return None
         *content, mark = row
-        bank = self._content(world, content) if checksum_of(START, *content) == mark else None
+        bank = self._read_content(world, content) if checksum_of(START, *content) == mark else None
         if bank is None:
-            if self._row(world, START) != row:
+            if self._read_row(world, START) != row:
                 return self.read_start(world)
-            raise self.store.damage(f"the bank that its world {world} starts with is not as it was written")
+            raise self.store.note_damage(f"the bank that its world {world} starts with is not as it was written")
         return Checkpoint(LogHead(*content[1:3]), datetime.fromisoformat(content[3]), bank)
 
-    def _row(self, world: int, which: int) -> Row | None:
+    def _read_row(self, world: int, which: int) -> Row | None:
         query = f"SELECT {COLUMNS}, mark FROM checkpoints WHERE world = ? AND is_start = ?"
         rows = self.store.database.select(query, world, which)
         return rows[0] if rows else None
 
-    def _content(self, world: int, row: list[object]) -> bytes | None:
+    def _read_content(self, world: int, row: list[object]) -> bytes | None:
         _, acts, _, _, _, attempt, digest = row
         of_attempt = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND attempt = ? ORDER BY number"
         pieces = self.store.database.select(of_attempt, world, acts, attempt)
@@ -114,7 +114,7 @@ class Checkpoints:
 
     @staticmethod
     def _is_there(database: Database | Transaction, world: int, head: LogHead, shape: str) -> bool:
-        """Whether this checkpoint or a later checkpoint was already written, perhaps by another server."""
+        """Whether this checkpoint or a later one of the same world was already written, perhaps by another server."""
         query = "SELECT acts, head, shape FROM checkpoints WHERE world = ? AND is_start = 0"
         latest = database.select(query, world)
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)

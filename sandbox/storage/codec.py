@@ -84,7 +84,7 @@ def decode_bytes(content: bytes) -> Any:
 
 def encode_arguments(verb: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
     """Returns the arguments of an act by name. Arguments at their default are left out."""
-    return _by_name(_parameters(verb), arguments)
+    return _name_values(_defaults_of_parameters(verb), arguments)
 
 
 def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
@@ -93,7 +93,7 @@ def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
         raise UnknownNameError(f"the verb {verb!r:.60}")
     if not isinstance(content, dict):
         raise ValueError("the arguments of an act have names")
-    parameters = _parameters(verb)
+    parameters = _defaults_of_parameters(verb)
     unknown = content.keys() - dict(parameters).keys()
     if unknown:
         raise UnknownNameError(f"the argument {min(unknown)!r:.60} of {verb}")
@@ -127,7 +127,7 @@ def _writer_of(kind: Any) -> Callable[[Any], Any]:
     if issubclass(kind, Enum):
         return lambda member: {TAG: name, VALUE: member.value}
     defaults, values = defaults_of(kind), _values_of(kind)
-    return lambda record: {TAG: name, VALUE: _by_name(defaults, values(record))}
+    return lambda record: {TAG: name, VALUE: _name_values(defaults, values(record))}
 
 
 @cache
@@ -146,11 +146,12 @@ def _reader_of(name: str) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=256)
 def _read_shared(name: str, content: bytes) -> Any:
-    """Decodes a value and caches it, so that a thousand worlds with the same beginning share one object."""
+    """Returns the value of encoded content, from a cache if possible. So a thousand worlds with the same beginning
+    share one object."""
     return _reader_of(name)(orjson.loads(content))
 
 
-def _by_name(defaults: Defaults, values: Iterable[Any]) -> dict[str, Any]:
+def _name_values(defaults: Defaults, values: Iterable[Any]) -> dict[str, Any]:
     return {
         name: encode(value)
         for (name, default), value in zip(defaults, values, strict=False)
@@ -175,7 +176,7 @@ def defaults_of(kind: Any) -> Defaults:
 
 
 @cache
-def _parameters(verb: str) -> Defaults:
+def _defaults_of_parameters(verb: str) -> Defaults:
     rows = parameters_of(verb)
     return tuple((row.name, MISSING if row.default is Parameter.empty else row.default) for row in rows)
 

@@ -49,8 +49,8 @@ class AbandonedError(Refusal):
 
 
 @contextmanager
-def for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
-    """Within the block, this thread works for a caller. `is_gone` returns whether the caller has hung up."""
+def work_for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
+    """Within the block, this thread works for a caller. `is_gone` says whether the caller has hung up."""
     before = getattr(_caller, "is_gone", None)
     _caller.is_gone = is_gone
     try:
@@ -74,7 +74,7 @@ def pause() -> None:
     _pausing.wait(PAUSE)
 
 
-def with_pauses(items: Iterable[T], every: int) -> Generator[T]:
+def pause_between(items: Iterable[T], every: int) -> Generator[T]:
     """Yields the items, and pauses after each `every` of them."""
     for number, item in enumerate(items, 1):
         yield item
@@ -82,9 +82,10 @@ def with_pauses(items: Iterable[T], every: int) -> Generator[T]:
             pause()
 
 
-def while_waited_for(items: Iterable[T], every: int) -> Iterator[T]:
-    """Yields the items as `with_pauses` does. Raises AbandonedError once the caller is gone."""
-    for item in with_pauses(items, every):
+def stop_when_abandoned(items: Iterable[T], every: int) -> Iterator[T]:
+    """Yields the items, and pauses after each `every` of them. Raises AbandonedError once the caller of this thread's
+    work is gone."""
+    for item in pause_between(items, every):
         demand_caller()
         yield item
 
@@ -135,8 +136,9 @@ def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
 
 
 @contextmanager
-def without_collections() -> Iterator[None]:
-    """Switches garbage collections off while the block copies a bank. At its end, a server freezes all objects."""
+def stop_collections() -> Iterator[None]:
+    """Within the block, which copies a bank, there are no garbage collections. At its end, a server excludes all
+    objects from later collections."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -45,7 +45,7 @@ class MarkError(ValueError):
 def checksum_of(*values: Any) -> int:
     """Returns the checksum of the values of a row, with their types. Bytes are replaced by their digests before."""
     hashable = tuple(digest_of(value) if type(value) is bytes else value for value in values)
-    return _short(repr(hashable).encode())
+    return _shorten(repr(hashable).encode())
 
 
 def digest_of(content: bytes) -> bytes:
@@ -53,30 +53,31 @@ def digest_of(content: bytes) -> bytes:
 
 
 def root_of(beginning: bytes) -> int:
-    """Returns the mark before the first act of a world."""
+    """Returns the mark with which the chain of a world's acts begins."""
     return checksum_of("beginning", beginning)
 
 
 def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> int:
-    return _short(f"{previous!r}/{number!r}/{act_id!r}/{at!r}/{verb!r}/{made!r}/".encode() + arguments)
+    return _shorten(f"{previous!r}/{number!r}/{act_id!r}/{at!r}/{verb!r}/{made!r}/".encode() + arguments)
 
 
-def next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> ActRow:
+def make_next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> ActRow:
     number = head.acts + 1
     mark = act_mark(head.mark, number, act_id, at, verb, arguments, made)
     return ActRow(world, number, act_id, at, verb, arguments, made, mark)
 
 
-def chained(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
-    """Yields the rows of acts that follow a position in the log. The mark of each row includes the mark before it."""
+def chain_rows(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
+    """Yields rows for acts that follow a position in the log. The mark of each row includes the mark of the row before
+    it."""
     for columns in acts:
-        row = next_row(world, head, *columns)
+        row = make_next_row(world, head, *columns)
         head = row.head
         yield row
 
 
 def demand_chain(rows: Iterable[tuple[Any, ...]], head: LogHead) -> Iterator[ActRow]:
-    """Yields the rows as ActRow. Raises MarkError at the first that does not follow from the rows before it."""
+    """Yields the rows as ActRow. Raises MarkError at the first row that does not follow from the rows before it."""
     number, mark = head
     for columns in rows:
         number += 1
@@ -89,6 +90,6 @@ def demand_chain(rows: Iterable[tuple[Any, ...]], head: LogHead) -> Iterator[Act
         yield row
 
 
-def _short(content: bytes) -> int:
+def _shorten(content: bytes) -> int:
     """Returns a digest of 64 bits, as a signed number that every database can store."""
     return int.from_bytes(blake2b(content, digest_size=8).digest(), signed=True)

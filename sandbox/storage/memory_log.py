@@ -71,15 +71,15 @@ class MemoryLog:
         self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, act: Act) -> None:
-        """Appends an act. Begins a checkpoint when half of the permitted acts or bytes came after the last one."""
+        """Appends an act. Begins a checkpoint if half of the permitted acts or bytes came after the last checkpoint."""
         self.append(act)
         heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
-        if heavy or self.acts_until_checkpoint(bank.decisions.acts_kept) <= 0:
+        if heavy or self.count_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
-    def acts_until_checkpoint(self, most: int) -> int:
-        """Returns the number of acts until the next checkpoint. A checkpoint is due `most` / 2 acts after the last one,
-        and in a long log later."""
+    def count_until_checkpoint(self, most: int) -> int:
+        """Returns the number of acts until the next checkpoint. A checkpoint is due `most` / 2 acts after the last one.
+        In a long log it is due later."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 
@@ -89,7 +89,7 @@ class MemoryLog:
         before = self.start.passed if self.start else 0
         return self._passed - before + sum(len(packed.bank) for packed in (self.start, self._later) if packed)
 
-    def first(self, count: int) -> "MemoryLog":
+    def copy_first(self, count: int) -> "MemoryLog":
         """Returns a new log of the first `count` acts."""
         earlier = MemoryLog()
         earlier.start = self.start
@@ -97,9 +97,9 @@ class MemoryLog:
         earlier._passed = self._passed  # or less
         return earlier
 
-    def until(self, at: datetime) -> "MemoryLog":
+    def copy_until(self, at: datetime) -> "MemoryLog":
         """Returns a new log of the acts up to a time, which is after `start`."""
-        return self.first(self._before + sum(act.at <= at for act in self._acts))
+        return self.copy_first(self._before + sum(act.at <= at for act in self._acts))
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Begins a checkpoint of all acts so far. A later call uses it once it is complete."""
@@ -139,8 +139,8 @@ class ReplayMismatch(Exception):
 def play(
     bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
 ) -> int:
-    """Replays acts, each at its own time. Returns `done` plus their number. Raises ReplayMismatch for another
-    outcome."""
+    """Replays acts, each at its own time. Returns `done` plus the number of acts. Raises ReplayMismatch if an act has
+    another outcome than at first."""
     for act in acts:
         done += 1
         bank.mint.salt = act.id

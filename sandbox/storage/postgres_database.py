@@ -79,13 +79,13 @@ class PostgresTransaction(Transaction):
     def select(self, query: str, *values: Any) -> list[Row]:
         begin = "" if self.has_begun else BEGIN
         self.has_begun = True
-        return _rows(self.connection, begin + query, values)
+        return _fetch_rows(self.connection, begin + query, values)
 
     def commit(self) -> None:
         begin = "" if self.has_begun else BEGIN
         values = tuple(value for statement in self.writes for value in statement.values)
         text = "; ".join([*(statement.query for statement in self.writes), "COMMIT"])
-        _rows(self.connection, begin + text, values)
+        _fetch_rows(self.connection, begin + text, values)
 
 
 class PostgresDatabase(Database):
@@ -133,7 +133,7 @@ class PostgresDatabase(Database):
         return self.select("SELECT to_regclass('about') IS NOT NULL") == [(True,)]
 
     def select(self, query: str, *values: Any) -> list[Row]:
-        return self._repeated(lambda connection: _rows(connection, query, values))
+        return self._run_repeatedly(lambda connection: _fetch_rows(connection, query, values))
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
@@ -170,7 +170,7 @@ class PostgresDatabase(Database):
             self._pause(number)
         return work()
 
-    def _repeated(self, work: Callable[[_BoundedConnection], T]) -> T:
+    def _run_repeatedly(self, work: Callable[[_BoundedConnection], T]) -> T:
         """Runs a single query. If it fails and another try may succeed, repeats it, also on another connection."""
         for number in range(1, TRIES + 1):
             connection = self._take()
@@ -253,7 +253,7 @@ class PostgresDatabase(Database):
 NOW = "extract(epoch FROM clock_timestamp())::double precision"
 
 
-def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
+def _fetch_rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
     """Returns the rows of the last statement that returned rows."""
     try:
         cursor = connection.execute(query.replace("?", "%s").encode(), values)

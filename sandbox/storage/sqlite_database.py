@@ -48,12 +48,12 @@ class SqliteDatabase(Database):
         self._opened: list[tuple[Path, os.stat_result]] = []
         if not makes and not path.exists():
             raise StateFileError(f"{path} cannot be read: there is no such file")
-        self._lock = _locked(path)
+        self._lock = _lock(path)
         try:
             _demand_state(path)
-            self._connection = self._connected(sync)
+            self._connection = self._connect(sync)
             self.begin(makes)
-            self._opened = [(place, place.stat()) for place in (path, _places(path)[1]) if place.exists()]
+            self._opened = [(place, place.stat()) for place in (path, _list_paths(path)[1]) if place.exists()]
             self._demand_index_of_names()
         except BaseException:
             self.close()
@@ -68,7 +68,7 @@ class SqliteDatabase(Database):
         if lost:
             raise DamageError(f"{self.path} is damaged: {lost} of its worlds cannot be found by their names")
 
-    def _connected(self, sync: Sync) -> sqlite3.Connection:
+    def _connect(self, sync: Sync) -> sqlite3.Connection:
         try:
             connection = sqlite3.connect(self._file, timeout=LOCK_WAITS, check_same_thread=False, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -162,19 +162,19 @@ class SqliteDatabase(Database):
 
 def copy_into(folder: str, path: Path) -> Path:
     """Copies a state file, with the files that SQLite wrote beside it."""
-    for place, end in zip(_places(path), WHOLE, strict=True):
+    for place, end in zip(_list_paths(path), WHOLE, strict=True):
         if place.exists():
             shutil.copyfile(place, Path(folder, f"{path.name}{end}"))
     return Path(folder, path.name)
 
 
-def _places(path: Path) -> list[Path]:
+def _list_paths(path: Path) -> list[Path]:
     """Returns the paths of a state file, and of the files that SQLite writes beside it."""
     return [path.resolve().with_name(f"{path.resolve().name}{end}") for end in WHOLE]
 
 
-def _locked(path: Path) -> int:
-    """Opens and locks the file, so that no other sandbox uses it until it is closed. Returns its descriptor."""
+def _lock(path: Path) -> int:
+    """Opens and locks the state file, so that no other sandbox uses it until it is closed. Returns its descriptor."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -195,7 +195,7 @@ def _demand_state(path: Path) -> None:
     try:
         if path.stat().st_size == 0:
             return
-        if not any(place.exists() for place in _places(path)[1:]):
+        if not any(place.exists() for place in _list_paths(path)[1:]):
             _demand_state_in(path, "?mode=ro&immutable=1", path)
             return
         with TemporaryDirectory() as folder:

@@ -17,14 +17,14 @@ from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Subject
 from sandbox.bank.state import Bank
-from sandbox.storage.long_work import with_pauses
+from sandbox.storage.long_work import pause_between
 
 T = TypeVar("T")
 SLICE = 2_000  # entries that are sorted at once
 AT_ONCE = 200  # entries between two pauses
 
 
-def canonical(value: object) -> object:
+def make_canonical(value: object) -> object:
     """Returns a value as lists and texts that can be compared. Maps are sorted by key."""
     kind: Any = type(value)
     return value if kind in AS_THEY_ARE else canonicalizer_of(kind)(value)
@@ -42,13 +42,13 @@ def canonicalizer_of(kind: type[Any]) -> Callable[[Any], object]:
         return lambda value: f"{kind.__name__} {value!s}"
     if is_dataclass(kind):
         names = [row.name for row in fields(kind)]
-        return lambda value: [kind.__name__, *[canonical(getattr(value, name)) for name in names]]
+        return lambda value: [kind.__name__, *[make_canonical(getattr(value, name)) for name in names]]
     if issubclass(kind, Mapping):
-        return lambda value: sorted([[canonical(key), canonical(of)] for key, of in value.items()], key=repr)
+        return lambda value: sorted([[make_canonical(key), make_canonical(of)] for key, of in value.items()], key=repr)
     if issubclass(kind, set | frozenset):
-        return lambda value: sorted([canonical(item) for item in value], key=repr)
+        return lambda value: sorted([make_canonical(item) for item in value], key=repr)
     assert issubclass(kind, list | tuple), f"no way to write down {kind}"
-    return lambda value: [canonical(item) for item in value]
+    return lambda value: [make_canonical(item) for item in value]
 
 
 def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
@@ -60,7 +60,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
             case Habits():
                 yield name, value.state()
             case Agenda():
-                yield name, list(in_order(value.promises))
+                yield name, list(sort_in_slices(value.promises))
             case Mint():
                 yield name, [value.seed, value.asked]
             case _:
@@ -80,16 +80,19 @@ def write_parts(value: object) -> Iterator[str]:
         case ValuePair(first, second):
             yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
         case Mapping():
-            yield from _write_list(in_order(repr([canonical(key), canonical(of)]) for key, of in value.items()))
+            yield from _write_list(
+                sort_in_slices(repr([make_canonical(key), make_canonical(of)]) for key, of in value.items())
+            )
         case list() | tuple():
-            yield from _write_list(repr(canonical(item)) for item in value)
+            yield from _write_list(repr(make_canonical(item)) for item in value)
         case _:
-            yield repr(canonical(value))
+            yield repr(make_canonical(value))
 
 
-def in_order(items: Iterable[T]) -> Iterator[T]:
-    """Sorts items in slices and merges these. Sorting a large register at once would stop every thread."""
-    rest, slices = with_pauses(items, AT_ONCE), list[list[T]]()
+def sort_in_slices(items: Iterable[T]) -> Iterator[T]:
+    """Sorts the items in slices and merges the slices. Sorting a large register at once would stop every other
+    thread."""
+    rest, slices = pause_between(items, AT_ONCE), list[list[T]]()
     while part := sorted(islice(rest, SLICE)):  # type: ignore[type-var]
         slices.append(part)
     return merge(*slices)  # type: ignore[type-var]
@@ -97,12 +100,12 @@ def in_order(items: Iterable[T]) -> Iterator[T]:
 
 def _write_list(items: Iterable[str]) -> Iterator[str]:
     yield "["
-    for number, item in enumerate(with_pauses(items, AT_ONCE)):
+    for number, item in enumerate(pause_between(items, AT_ONCE)):
         yield f", {item}" if number else item
     yield "]"
 
 
-def _texts(bank: Bank) -> Iterator[str]:
+def _write_texts(bank: Bank) -> Iterator[str]:
     between = "["
     for name, value in state_of(bank):
         yield f"{between}({name!r}, "
@@ -112,9 +115,9 @@ def _texts(bank: Bank) -> Iterator[str]:
     yield "]"
 
 
-def state_hash(bank: Bank) -> str:
+def hash_state(bank: Bank) -> str:
     """Returns a hash of the whole state. Two banks with the same hash are equal."""
-    return _hash_of(_texts(bank))
+    return _hash_of(_write_texts(bank))
 
 
 def _hash_of(texts: Iterable[str]) -> str:
@@ -124,11 +127,11 @@ def _hash_of(texts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def outcome_hash(bank: Bank) -> str:
+def hash_outcome(bank: Bank) -> str:
     """Returns a hash of statuses and balances by names that never change, equal in every version of the program."""
     subjects: list[Subject] = [*bank.payments.values(), *bank.standing_orders.values()]
     for bulk in bank.bulks.values():
         subjects += [bulk, *bulk.parts]
-    statuses = in_order([subject.id, subject.status.value, subject.reason or ""] for subject in subjects)
+    statuses = sort_in_slices([subject.id, subject.status.value, subject.reason or ""] for subject in subjects)
     balances = sorted([iban, currency, f"{balance:f}"] for (iban, currency), balance in bank.ledger.balances().items())
     return _hash_of(chain("[", _write_list(map(repr, statuses)), ", ", [repr(balances)], "]"))

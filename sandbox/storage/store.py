@@ -37,7 +37,7 @@ from sandbox.storage.marks import (
     ActRow,
     LogHead,
     MarkError,
-    chained,
+    chain_rows,
     checksum_of,
     demand_chain,
     digest_of,
@@ -60,7 +60,7 @@ ASKED_FOR = 3.0  # seconds in which the outcome of a commit is asked for
 
 
 class Position(NamedTuple):
-    """A world and the part of its log that a copy in memory has."""
+    """The name of a world, and the part of its log that a copy in memory has."""
 
     world: int
     head: LogHead
@@ -116,7 +116,7 @@ class Change:
         self._transaction = transaction
 
     def add(self, act: Act) -> None:
-        row = ActRow(*next(chained(self.position.world, self.position.head, [columns_of(act)])))
+        row = ActRow(*next(chain_rows(self.position.world, self.position.head, [columns_of(act)])))
         self.rows.append(row)
         self.position = self.position._replace(head=row.head)
 
@@ -153,20 +153,20 @@ class Store:
     def find(self, name: str) -> WorldRow | None:
         """Returns a world without its acts, or None. Raises DamageError if the row is not as it was written."""
         rows = self.database.select(f"SELECT {COLUMNS} FROM worlds WHERE name = ?", name)
-        return self._checked(rows[0]) if rows else None
+        return self._read_world_row(rows[0]) if rows else None
 
     def look(self, name: str, position: Position) -> WorldUpdate | None:
         """Returns the changes of a shared world since the position. None if there is no world of that name."""
         return self._update_of(name, self.database.select(*_look(name, position)), position)
 
-    def page(self, after: str, most: int) -> list[WorldRow]:
+    def read_page(self, after: str, most: int) -> list[WorldRow]:
         """Returns at most `most` worlds after a name, in the order of their names."""
         query = f"SELECT {COLUMNS} FROM worlds WHERE name > ? ORDER BY name LIMIT ?"
-        return [self._checked(row) for row in self.database.select(query, after, most)]
+        return [self._read_world_row(row) for row in self.database.select(query, after, most)]
 
-    def each(self) -> Iterator[WorldRow]:
+    def read_all(self) -> Iterator[WorldRow]:
         after = ""
-        while rows := self.page(after, ROWS_AT_ONCE):
+        while rows := self.read_page(after, ROWS_AT_ONCE):
             yield from rows
             after = rows[-1].name
 
@@ -176,9 +176,9 @@ class Store:
     def count_acts(self) -> int:
         return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
 
-    def rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
-        """Yields the acts after a position, and reads them in portions. Raises DamageError at the first act that does
-        not follow."""
+    def read_rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
+        """Yields the acts after a position, which it reads in portions. Raises DamageError at the first act that does
+        not follow from the acts before it."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
             rows = self.database.select(query, world, since.acts, ROWS_AT_ONCE)
@@ -186,15 +186,15 @@ class Store:
                 yield from demand_chain(rows, since)
             except MarkError as error:
                 self._demand_not_deleted(world, since)
-                raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
+                raise self.note_damage(f"act {error.number} of its world {world} is not as it was written") from None
             if len(rows) < ROWS_AT_ONCE:
                 return
             since = ActRow(*rows[-1]).head
 
-    def acts(self, world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
+    def read_acts(self, world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
         """Yields the acts from one position to another. Raises DamageError if the log does not lead to `until`."""
         head = since
-        for row in self.rows(world, since) if since != until else ():
+        for row in self.read_rows(world, since) if since != until else ():
             head = row.head
             yield self.act_of(row)
             if head == until:
@@ -203,7 +203,9 @@ class Store:
                 break
         if head != until:
             self._demand_not_deleted(world, head)
-            raise self.damage(f"acts of its world {world} are missing after act {head.acts}, or are of another log")
+            raise self.note_damage(
+                f"acts of its world {world} are missing after act {head.acts}, or are of another log"
+            )
 
     def _demand_not_deleted(self, world: int, since: LogHead) -> None:
         """Raises ActsDeletedError if the acts after the position were deleted since the caller looked."""
@@ -216,7 +218,7 @@ class Store:
             arguments = decode_arguments(row.verb, orjson.loads(row.given))
             return Act(datetime.fromisoformat(row.at), row.verb, arguments, row.made, row.id)
         except (ValueError, TypeError) as error:
-            raise self.unreadable(f"act {row.number} of its world {row.world}", error) from None
+            raise self.make_read_error(f"act {row.number} of its world {row.world}", error) from None
 
     # Changing
 
@@ -318,7 +320,7 @@ class Store:
         world = secrets.randbits(62)
         head = LogHead(start.acts if start else 0, root_of(beginning))
         checkpoints = [self._write_start(world, head, start)] if start else []
-        rest = chained(world, head, map(columns_of, acts))
+        rest = chain_rows(world, head, map(columns_of, acts))
         portion = list(islice(rest, ROWS_AT_ONCE))
         if len(portion) == ROWS_AT_ONCE and not start:
             after = self.time() + IN_THE_MAKING
@@ -354,7 +356,7 @@ class Store:
             piece = bank[begin : begin + PIECE]
             self.database.write("INSERT INTO pieces VALUES (?, ?, ?, ?, ?)", world, head.acts, attempt, number, piece)
         at = start.at.astimezone(UTC).isoformat()
-        return checkpoint_row(START, (world, *head, at, checkpoint.program_digest(), attempt, digest_of(bank)))
+        return checkpoint_row(START, (world, *head, at, checkpoint.compute_program_digest(), attempt, digest_of(bank)))
 
     def _write_acts(self, rows: Sequence[Row]) -> None:
         def work() -> None:
@@ -419,7 +421,7 @@ class Store:
         now = self.time()
         transaction.write("UPDATE worlds SET used = ? WHERE id = ? AND used < ?", now, world, now - USED_EVERY)
 
-    def expired(self, seconds: float) -> list[str]:
+    def list_expired(self, seconds: float) -> list[str]:
         """Returns the names of worlds that nobody called for `seconds`. The world `default` never expires."""
         query = "SELECT name FROM worlds WHERE used < ? AND name <> 'default' ORDER BY name"
         return [str(name) for (name,) in self.database.select(query, self.time() - seconds)]
@@ -430,8 +432,9 @@ class Store:
         """Returns the database's clock."""
         return self.database.time()
 
-    def latest_time(self) -> float:
-        """Returns the latest machine time that running worlds of a file may have shown, or 0 if they showed none."""
+    def read_latest_time(self) -> float:
+        """Returns the latest machine time that replies of running worlds in a state file may have shown. Returns 0 if
+        they have shown none."""
         rows = self.database.select("SELECT latest, mark FROM clock")
         if not rows:
             return 0.0
@@ -461,13 +464,13 @@ class Store:
         if self.is_shared:
             self.database.time()
         elif self.database.trouble is not None:
-            self.keep_latest_time(self.latest_time())
+            self.keep_latest_time(self.read_latest_time())
         if self.database.damage is not None:
             raise StateFileError(self.database.damage)
 
     def use(self) -> None:
-        """Notes that the server begins to answer calls. From now on damage is logged too. Before, the command that
-        opens the store prints it."""
+        """Notes that the server begins to answer calls. From now on damage is logged. Before, the command that opens
+        the store prints it."""
         self._is_in_use = True
         self.run_in_background("sweep", self.sweep_counts)
 
@@ -482,18 +485,18 @@ class Store:
             self._logged.add(text)
             log.error("%s", text)
 
-    def damage(self, what: str) -> DamageError:
+    def note_damage(self, what: str) -> DamageError:
         text = f"{self.path} is damaged: {what}"
         self.database.damage = self.database.damage or text
         self._log_once(text)
         return DamageError(text)
 
-    def unreadable(self, what: str, error: Exception) -> StateFileError:
+    def make_read_error(self, what: str, error: Exception) -> StateFileError:
         """Returns the error for content that cannot be decoded. An unknown name is not damage, as a newer program may
         have written it."""
         if isinstance(error, UnknownNameError):
             return StateFileError(f"{self.path}: {what} cannot be read: {error}")
-        return self.damage(f"{what} cannot be read: {error}")
+        return self.note_damage(f"{what} cannot be read: {error}")
 
     def run_in_background(self, name: str, work: Callable[[], None]) -> None:
         """Starts a thread for the work. `close` waits for it."""
@@ -522,21 +525,21 @@ class Store:
         new = [ActRow(*row[8:]) for row in rows if row[8] is not None and world == position.world]
         return WorldUpdate(latest, max(now, until), noted, new)
 
-    def _checked(self, row: Row) -> WorldRow:
+    def _read_world_row(self, row: Row) -> WorldRow:
         world = WorldRow(*row)
         if checksum_of(world.id, world.name, world.beginning) != world.mark:
-            raise self.damage(f"what its world {world.id} begins with is not as it was written")
+            raise self.note_damage(f"what its world {world.id} begins with is not as it was written")
         self._demand_seal(world.name, world.position, world.until, world.seal)
         if version_of(world.noted) != world.version:
-            raise self._position_damage(world.name)
+            raise self._note_position_damage(world.name)
         return world
 
     def _demand_seal(self, name: str, position: Position, until: float, seal: int) -> None:
         if seal_of(position, until) != seal:
-            raise self._position_damage(name)
+            raise self._note_position_damage(name)
 
-    def _position_damage(self, name: str) -> DamageError:
-        return self.damage(f"the position of its world {name} is not as it was written")
+    def _note_position_damage(self, name: str) -> DamageError:
+        return self.note_damage(f"the position of its world {name} is not as it was written")
 
 
 def checkpoint_row(which: int, row: Row) -> Row:
@@ -562,7 +565,7 @@ def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
 
 
 def _look(name: str, position: Position) -> tuple[Any, ...]:
-    """Returns the query for the changes of a world, followed by its values."""
+    """Returns the SQL query for the changes of a world, followed by the values of the query."""
     from sandbox.storage.postgres_database import NOW
 
     query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, w.seal, {NOW},

@@ -115,9 +115,9 @@ def _read_file(path: Path, changed: int) -> dict[str, Any]:
 @contextmanager
 def serve_world(app: Any) -> Iterator[BankFixture]:
     """Serves a default world on a free port while the block runs."""
-    from sandbox.server.server import in_background
+    from sandbox.server.server import serve_in_background
 
-    with in_background(app) as address, at_server(address) as bank:
+    with serve_in_background(app) as address, at_server(address) as bank:
         yield bank
         bank.drop()
 

@@ -120,12 +120,12 @@ def secret_of(secret: str, name: str) -> str:
     return blake2b(f"world/{name}".encode(), key=bytes.fromhex(secret), digest_size=SECRET_BYTES).hexdigest()
 
 
-def seeded(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
+def change_seed(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
     """Returns the beginning with another seed. Ids and tokens follow from it alone unless the server is `guarded`."""
     return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
 
 
-def nth_id(beginning: Beginning, number: int) -> str:
+def compute_nth_id(beginning: Beginning, number: int) -> str:
     """Returns a version 4 UUID for the reply to a call without an id. It does not use the bank's mint."""
     text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
     return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

@@ -25,11 +25,11 @@ from sandbox.bank.state import Bank
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Refusal
 from sandbox.extension_registry import folders_of
-from sandbox.storage.checkpoint import digest_of_parts, program_digest, read_plain
+from sandbox.storage.checkpoint import compute_program_digest, digest_of_parts, read_plain
 from sandbox.storage.format import DamageError, StateFileError
 from sandbox.storage.marks import digest_of
 from sandbox.storage.store import Store
-from sandbox.worlds.beginning import Beginning, nth_id
+from sandbox.worlds.beginning import Beginning, compute_nth_id
 from sandbox.worlds.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.worlds.counts import AxesMet, Limits, SharedLimits, count_up
 
@@ -70,7 +70,7 @@ class OwnerWorld(Protocol):
 
 
 class Portion(NamedTuple):
-    """Answered calls that are stored in one row, and the packed observations of the referee."""
+    """Answered calls that are stored in one row, with the packed observations of the referee about them."""
 
     number: int
     last: int  # number of the last call so far
@@ -98,8 +98,8 @@ class CallHistory:
         self.begin()
 
     def begin(self, exchanges: Sequence[Exchange] = (), made: int = 0, *, is_loaded: bool = True) -> None:
-        """Drops all calls and starts with `exchanges`. If `is_loaded` is false, calls are stored in the database and
-        must be loaded before others are added."""
+        """Drops all calls and starts with `exchanges`. If `is_loaded` is false, the database has calls of this world,
+        which must be loaded before others are added."""
         self.is_loaded = is_loaded
         self.recent: Recent[Exchange] = Recent(exchanges)
         self.made = made  # calls, ever
@@ -128,7 +128,7 @@ class CallHistory:
                 seq, request_id = len(self._waiting) + 1, record.request_id or str(uuid4())
             else:
                 self.made = seq = self.made + 1
-                request_id = record.request_id or nth_id(world.beginning, seq)
+                request_id = record.request_id or compute_nth_id(world.beginning, seq)
             call = NumberedCall(seq, request_id, bank.clock.now, record)
             self._waiting.append(call)
             self.touched(self)
@@ -167,16 +167,16 @@ class CallHistory:
 
     # Looking at them
 
-    def all(self) -> list[Exchange]:
+    def list_all(self) -> list[Exchange]:
         """Returns the calls that are still stored, from all servers."""
         return list(self._read().recent)
 
-    def after(self, number: int) -> list[Exchange]:
-        return [exchange for exchange in self.all() if exchange.seq > number]
+    def list_after(self, number: int) -> list[Exchange]:
+        return [exchange for exchange in self.list_all() if exchange.seq > number]
 
     def find(self, request_id: str) -> Exchange | None:
         """Returns the last call with an id, or None."""
-        return next((call for call in reversed(self.all()) if call.request_id == request_id), None)
+        return next((call for call in reversed(self.list_all()) if call.request_id == request_id), None)
 
     def _read(self) -> "CallHistory":
         world = self._world
@@ -191,15 +191,15 @@ class CallHistory:
     @property
     def weight(self) -> int:
         """The bytes in memory, approximately."""
-        return sum(calls.weight for calls in self._weighed())
+        return sum(calls.weight for calls in self._list_weighed())
 
     def forget(self, share: int) -> None:
-        """Drops the oldest 1 / `share` of the calls."""
-        for calls in self._weighed():
+        """Drops the oldest calls. With `share` 10, drops the oldest tenth of them."""
+        for calls in self._list_weighed():
             if calls:
                 calls.forget(max(1, len(calls) // share))
 
-    def _weighed(self) -> list[Recent[Any]]:
+    def _list_weighed(self) -> list[Recent[Any]]:
         return [calls for calls in (self.recent, self._attachments.get("contents")) if isinstance(calls, Recent)]
 
     # Counts of calls
@@ -281,7 +281,7 @@ class CallHistory:
             except Refusal:  # the world was dropped
                 return True
             self.writing.acquire()
-            row, made, limits = world.row, self.made, self._limits.counts()
+            row, made, limits = world.row, self.made, self._limits.copy_counts()
             calls, observed, self._unwritten, self._observed = self._unwritten, self._observed, [], []
             attachments = [(name, of) for name, of in self._attachments.items() if isinstance(of, bytes | Attachment)]
             judged = self._judged if self._unjudged else max(self._portions, default=self._judged)
@@ -352,7 +352,7 @@ def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iter
         query = "SELECT last, content, digest FROM calls WHERE world = ? AND portion = ?"
         for last, content, digest in select(query, row, number):
             portion = Portion(number, last, [], b"")
-            with noting_damage(store, row):
+            with note_damage_within(store, row):
                 if digest_of(content) != digest:
                     raise ValueError("a portion of calls is not as it was written")
                 names, rows, observed = read_plain(content)
@@ -362,8 +362,8 @@ def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iter
 
 
 @contextmanager
-def noting_damage(store: Store, row: int) -> Iterator[None]:
-    """Within the block, notes an error as damage and suppresses it, unless the database is unreachable."""
+def note_damage_within(store: Store, row: int) -> Iterator[None]:
+    """Within the block, notes an error as damage of the store and suppresses it, unless the database is unreachable."""
     try:
         yield
     except Exception as fault:  # whatever damaged content leads to
@@ -384,7 +384,7 @@ def pack_each(attachments: list[tuple[str, Any]]) -> dict[str, bytes]:
 
 
 def write_attachments(store: Store, row: int, attachments: StoredAttachments) -> None:
-    content = pickle.dumps(vars(attachments) | {"program": attachments_digest()}, protocol=5)
+    content = pickle.dumps(vars(attachments) | {"program": compute_attachments_digest()}, protocol=5)
 
     def work() -> None:
         with store.database.transaction() as transaction:
@@ -401,21 +401,21 @@ def read_attachments(store: Store, row: int) -> StoredAttachments:
     rows = store.database.select("SELECT content, digest FROM aside WHERE world = ?", row)
     stored = StoredAttachments()
     for content, digest in rows:
-        with noting_damage(store, row):
+        with note_damage_within(store, row):
             if digest_of(content) != digest:
                 raise ValueError("what is attached to them is not as it was written")
             values = read_plain(content)
             program = values.pop("program")
             stored = StoredAttachments(**values)
-            if program != attachments_digest():
+            if program != compute_attachments_digest():
                 stored = replace(stored, packed={}, judged=0)
     return stored
 
 
-def attachments_digest() -> str:
+def compute_attachments_digest() -> str:
     """Returns a digest of the program that can read the attachments, including the extensions that listen to calls."""
     listening = (str(place) for place in folders_of("listener"))
-    return digest_of_parts((*PARTS, *listening), program_digest().encode())
+    return digest_of_parts((*PARTS, *listening), compute_program_digest().encode())
 
 
 class CallWriter:

@@ -48,7 +48,7 @@ class Exchange(NamedTuple):
         return FIXED + len(self.path) + len(self.client_id or "") + len(self.rule) + len(self.decided)
 
 
-def shortened(exchange: Exchange) -> Exchange:
+def shorten(exchange: Exchange) -> Exchange:
     """Returns the call with the caller's texts cut to their bounds."""
     client, path, rule = exchange.client_id, exchange.path, exchange.rule
     if len(path) <= PATH_MAX and len(rule) <= RULE_MAX and (client is None or len(client) <= NAME_MAX):

@@ -88,7 +88,8 @@ class WorldClock:
         self._time = max(self._time, time)
 
     def now(self) -> datetime:
-        """Returns bank time as computed from the pace. The bank may be ahead of it after a move."""
+        """Returns bank time as computed from the pace. After a move of the clock, the bank's own time may be ahead of
+        it."""
         return self.pace.at(self.time())
 
     def real_time(self) -> datetime:
@@ -113,7 +114,7 @@ class SteadyClock:
     def __init__(self, real: Callable[[], float], store: Store | None = None) -> None:
         self.real = real
         self._store = store
-        self._latest = self._kept = 0.0 if store is None else store.latest_time()  # kept: in the file
+        self._latest = self._kept = 0.0 if store is None else store.read_latest_time()  # kept: in the file
         self._offset = 0.0
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -129,10 +130,8 @@ class SteadyClock:
             return self._latest
 
     def keep(self) -> None:
-        """Stores the latest time, before a reply shows a time of this clock.
-
-        Ignores a state file that cannot be written, because such a file already refuses every change of a bank.
-        """
+        """Stores the latest time of this clock, before a reply shows that time. Ignores a state file that cannot be
+        written, because such a file already refuses every change of a bank."""
         if self._latest > self._kept:
             with self._writing:
                 if self._latest > self._kept:

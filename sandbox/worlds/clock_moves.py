@@ -11,7 +11,7 @@ from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.storage.bank_copy import copy_bank, release_bank
-from sandbox.storage.long_work import AbandonedError, is_caller_gone, while_waited_for
+from sandbox.storage.long_work import AbandonedError, is_caller_gone, stop_when_abandoned
 from sandbox.worlds import files_ahead
 from sandbox.worlds.files_ahead import UnreadFile
 from sandbox.worlds.world import World
@@ -38,7 +38,7 @@ def move_clock(world: World, change: ClockChange) -> None:
         begin, moved, has_arrived = world.bank.clock.now, 0, False
 
         def move_some(bank: Bank) -> bool:
-            """Runs some events. A file that is still unread is read at its validation."""
+            """Runs some of the due events. A large file that is still unread is read at its validation."""
             world.calls.deliver()
             until = max(base, bank.clock.now)
             due = bank.next_at
@@ -59,50 +59,54 @@ def move_clock(world: World, change: ClockChange) -> None:
 
 
 def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime, float, UnreadFile | None]:
-    """Returns the new time and rate, and a file that must be read before the move."""
+    """Returns the new time and rate of the clock, and a large file that must be read before the clock moves, or
+    None."""
     world.calls.deliver()
     base, rate = change(bank.clock.now)
     if base < bank.clock.now:
         raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
-    return base, rate, files_ahead.first_unread(bank, base)
+    return base, rate, files_ahead.find_first_unread(bank, base)
 
 
 def foresee(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
-    """Returns the moment at which the status will hold. It is computed on a copy of the bank, so no call waits."""
+    """Returns the moment at which an initiation will have the status. Computes it on a copy of the bank, so that no
+    call waits."""
     for _ in range(files_ahead.MOST):
-        unread = world.ask(lambda bank: files_ahead.first_unread(bank, bank.clock.now + within))
+        unread = world.ask(lambda bank: files_ahead.find_first_unread(bank, bank.clock.now + within))
         if unread is None:
             break
         files_ahead.read(unread)
 
-    now, ahead = world.ask(now_and_copy, subject_id, target)
+    now, ahead = world.ask(copy_unless_reached, subject_id, target)
     if ahead is None:
         return now
     try:
-        return moment_of(ahead, subject_id, target, within)
+        return advance_to_status(ahead, subject_id, target, within)
     finally:
         release_bank(ahead)
 
 
-def now_and_copy(bank: Bank, subject_id: str, target: Status) -> tuple[datetime, Bank | None]:
-    """Returns bank time and a copy of the bank for the computation. The copy is None if the status holds already."""
+def copy_unless_reached(bank: Bank, subject_id: str, target: Status) -> tuple[datetime, Bank | None]:
+    """Returns bank time and a copy of the bank for the computation. The copy is None if the initiation has the status
+    already."""
     initiation = bank.initiation(subject_id)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
     if initiation.status is target:
         return bank.clock.now, None
-    if target not in moves.reachable(initiation.path, initiation.status):
+    if target not in moves.find_reachable(initiation.path, initiation.status):
         raise Refusal(
             Error.NEVER, why=f"it is {initiation.status.value}, and nothing leads on from there to {target.value}"
         )
     return bank.clock.now, copy_bank(bank)
 
 
-def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) -> datetime:
-    """Moves this bank forward to the moment at which the status holds, and returns it. Refuses if it never holds."""
+def advance_to_status(bank: Bank, subject_id: str, target: Status, within: timedelta) -> datetime:
+    """Moves this bank forward until the initiation has the status, and returns that moment. Raises a Refusal if the
+    initiation does not get the status within the time `within`."""
     now = bank.clock.now
     until = min(now + within, LAST_MOMENT)
-    for _ in while_waited_for(range(bank.decisions.due_events_max), MOMENTS_AT_ONCE):
+    for _ in stop_when_abandoned(range(bank.decisions.due_events_max), MOMENTS_AT_ONCE):
         due = bank.agenda.next_at
         if due is None or due > until:
             break
@@ -116,11 +120,12 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
     instead = [fact for fact in subject.history if fact.at > now and fact.source is not fact.target]
     status, span = subject.status, write_duration(within)
     reason = f"within {span} it does not become {target.value}: it is {status.value} then and waits for "
-    raise Refusal(Error.NEVER, why=reason + moves.STATUS_STYLES[status].waits_for + _instead(instead))
+    raise Refusal(Error.NEVER, why=reason + moves.STATUS_STYLES[status].waits_for + _describe_other_moves(instead))
 
 
-def _instead(facts: list[Fact]) -> str:
-    """Describes the moves that happen instead of the awaited status, such as `; instead it becomes RJCT at ...`."""
+def _describe_other_moves(facts: list[Fact]) -> str:
+    """Returns a text with the moves that happen in place of the awaited status, such as `; instead it becomes RJCT at
+    ...`."""
     shown = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]

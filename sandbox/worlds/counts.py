@@ -1,8 +1,7 @@
-"""What is counted and noted about calls, outside the bank and its log.
+"""Counts of calls and notes about calls, which are neither in the bank nor in its log.
 
-- The calls of each client, for the limits (service 4.1: 429).
-- The axes whose decision a call has read.
-- The number, statuses and durations of each operation's calls, for monitoring."""
+- The calls of each client, for the limits (service 4.1: 429). - The axes whose decision a call has read. - The number,
+statuses and durations of each operation's calls, for monitoring."""
 
 import threading
 from bisect import bisect_left
@@ -24,7 +23,8 @@ NONE = "none"  # a call that reached no operation
 
 
 class Limits:
-    """Counts of calls per minute and of reads per day, in bank time. A first call begins a minute, midnight a day."""
+    """Counts of the calls per minute and of the reads per day, in bank time. A minute begins with a first call, and a
+    day at midnight."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class Limits:
         self._day: date | None = None
         self._reads: dict[Read, int] = {}
 
-    def counts(self) -> LimitCounts:
+    def copy_counts(self) -> LimitCounts:
         with self._lock:
             return dict(self._minutes), self._day, dict(self._reads)
 
@@ -98,7 +98,7 @@ class SharedLimits:
 
 
 def count_up(store: Store, row: int, name: str, count: int) -> int:
-    """Adds to a count that all servers share. Returns the sum."""
+    """Adds to a count that all servers share, and returns the new count."""
     query = """INSERT INTO counts VALUES (?, ?, 0, ?)
   ON CONFLICT (world, name) DO UPDATE SET count = counts.count + excluded.count RETURNING count"""
     return int(store.database.select(query, row, name, count)[0][0])
@@ -148,7 +148,7 @@ class AxesMet:
         with self._lock:
             self._first_uses = set(uses)
 
-    def axes_read(self, called: bool) -> frozenset[str]:
+    def list_axes_read(self, called: bool) -> frozenset[str]:
         """Returns the axes whose decisions were read. With `called`, includes the axes that every call reads."""
         read = frozenset(self._read)
         met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(read))

@@ -58,7 +58,7 @@ class CallCondition:
         return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
 
     def has_number(self, count: int) -> bool:
-        """Whether `nth` permits a call. `count` is its number among the calls that fit."""
+        """Whether `nth` permits a call. `count` is the number of the call among those that fit the condition."""
         return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 
@@ -110,11 +110,12 @@ class FaultRules:
         self._change = change
         self._note = note
 
-    def for_call(self, operation: str, client: str | None) -> Fault | None:
-        """Returns the first rule that applies to this call, and counts the call. Without rules it takes no lock."""
-        return self._change(lambda bank: self._for_call(operation, client, bank.clock.now)) if self.rules else None
+    def find_for_call(self, operation: str, client: str | None) -> Fault | None:
+        """Returns the first rule that applies to this call, and counts the call. If the world has no rules, takes no
+        lock."""
+        return self._change(lambda bank: self._find_for_call(operation, client, bank.clock.now)) if self.rules else None
 
-    def _for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
+    def _find_for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
         fitting = [number for number, rule in enumerate(self.rules) if rule.when.fits(operation, client, now)]
         if not fitting:
             return None
@@ -147,7 +148,7 @@ class FaultRules:
         self.restore(ordered)
         self._note()
 
-    def ordered(self) -> OrderedFaults:
+    def copy_ordered(self) -> OrderedFaults:
         return OrderedFaults(self.rules, dict(self.met), dict(self.answered))
 
     def restore(self, ordered: OrderedFaults) -> None:

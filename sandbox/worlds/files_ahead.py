@@ -29,8 +29,8 @@ class UnreadFile(NamedTuple):
     reading: ReportInput
 
 
-def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
-    """Returns the first unread large file that is validated up to a time, or None."""
+def find_first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
+    """Returns the first unread large file whose validation is due up to a time, or None."""
     if not bank.files_waiting:
         return None
     for promise in sorted(due for due in bank.agenda.find_due(until) if due.trigger is Trigger.VALIDATED):
@@ -42,10 +42,10 @@ def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
     return None
 
 
-def unread_now(bank: Bank) -> UnreadFile | None:
+def find_unread_now(bank: Bank) -> UnreadFile | None:
     """Returns an unread file whose validation is due now, or None."""
     due = bank.agenda.next_at
-    return first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
+    return find_first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
 
 
 def read(unread: UnreadFile) -> None:

@@ -66,7 +66,7 @@ class CallHold:
         self.met += 1
         return self.when.nth in (None, self.met)
 
-    def stored(self) -> StoredHold:
+    def make_stored(self) -> StoredHold:
         return StoredHold(self.name, self.at, self.when, self.met, self.state, self.call)
 
 
@@ -90,7 +90,7 @@ class Holds:
     def find(self, name: str) -> CallHold | None:
         return self.by_name.get(name)
 
-    def all(self) -> list[CallHold]:
+    def list_all(self) -> list[CallHold]:
         return list(self.by_name.values())
 
     def add(self, name: str | None, at: str, when: CallCondition) -> CallHold:
@@ -133,7 +133,7 @@ class Holds:
             self._set_state(hold, EXPIRED)
 
     def let_pass(self, hold: CallHold) -> None:
-        """Ends a barrier without holding its call, which is refused because too many calls wait already."""
+        """Ends a barrier without holding its call. The call is refused, because too many calls wait already."""
         self._set_state(hold, PASSED)
         hold.arrived.set()
 
@@ -169,7 +169,7 @@ class Holds:
 
         def work() -> None:
             try:
-                while any(hold.is_held_here for hold in self.all()):
+                while any(hold.is_held_here for hold in self.list_all()):
                     threading.Event().wait(WATCHED_EVERY)
                     self._follow()
             except (StateFileError, Refusal):
@@ -183,13 +183,13 @@ class Holds:
 
     # What a shared store has of them
 
-    def stored(self) -> tuple[StoredHold, ...]:
-        return tuple(hold.stored() for hold in self.by_name.values())
+    def list_stored(self) -> tuple[StoredHold, ...]:
+        return tuple(hold.make_stored() for hold in self.by_name.values())
 
     def restore(self, holds: Iterable[StoredHold]) -> None:
-        """Replaces the barriers by stored barriers. A call whose barrier is gone continues."""
+        """Replaces the barriers by stored ones. A call that is held at a barrier which is not among them continues."""
         stored = {hold.name: hold for hold in holds}
-        for hold in self.all():
+        for hold in self.list_all():
             if hold.name not in stored:
                 del self.by_name[hold.name]
                 hold.is_held_here = False

@@ -1,4 +1,5 @@
-"""All worlds of a server by their names: made at their first call, forked, dropped, or unloaded when idle."""
+"""The registry of all worlds of a server, by name. It makes a world at its first call, forks and drops worlds, and
+unloads idle ones."""
 
 import threading
 from collections import OrderedDict
@@ -118,7 +119,7 @@ class WorldRegistry:
         self._known: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._coming: dict[str, threading.Event] = {}  # worlds that are being made
         self._writer = CallWriter(store) if store else None
-        self.history = MemoryBound(room.history_max, self.in_memory)
+        self.history = MemoryBound(room.history_max, self.list_in_memory)
         if self._find("default") is None:
             self.make("default")
         if store is not None:
@@ -171,7 +172,7 @@ class WorldRegistry:
                 world.follow()
                 return world
         row = self.store.find(name)
-        return None if row is None else self._add(World.stored(row, self.machine_time, self.store))
+        return None if row is None else self._add(World.make_stored(row, self.machine_time, self.store))
 
     @property
     def default(self) -> World:
@@ -182,25 +183,25 @@ class WorldRegistry:
         """Returns the world for a call that matched no operation, or the default world if none has that name."""
         return self.get(name if self._find(name) else "default")
 
-    def all(self) -> list[World]:
+    def list_all(self) -> list[World]:
         """Returns all worlds, also unloaded ones. Reading their banks loads them."""
         worlds, after = [], ""
         while True:
-            page, after = self.page(after, 500)
+            page, after = self.list_page(after, 500)
             worlds += page
             if not after:
                 return worlds
 
-    def page(self, after: str, most: int) -> tuple[list[World], str]:
-        """Returns the worlds after a name, and the name after which the next page begins, or an empty name on the last
-        page."""
+    def list_page(self, after: str, most: int) -> tuple[list[World], str]:
+        """Returns the worlds after a name, and the name after which the next page begins. That name is empty on the
+        last page."""
         if self.store is None:
             with self._lock:
                 names = nsmallest(most + 1, (name for name in self._called if name > after))
                 worlds = [self._called[name] for name in names]
         else:
             time = self.store.time() if self.store.is_shared else 0.0
-            worlds = [self._world_of_row(row, time) for row in self.store.page(after, most + 1)]
+            worlds = [self._world_of_row(row, time) for row in self.store.read_page(after, most + 1)]
         return worlds[:most], worlds[most - 1].name if len(worlds) > most else ""
 
     def _world_of_row(self, row: WorldRow, time: float) -> World:
@@ -208,7 +209,7 @@ class WorldRegistry:
         assert self.store is not None
         world = self._called.get(row.name) or self._known.get(row.name)
         if world is None or world.row != row.id or (world.is_unloaded and self.store.is_shared):
-            world = World.stored(row, self.machine_time, self.store)
+            world = World.make_stored(row, self.machine_time, self.store)
         elif not world.is_unloaded and world.position != row.position:
             with suppress(Refusal):  # it was dropped meanwhile
                 world.follow()
@@ -216,14 +217,14 @@ class WorldRegistry:
             world.clock.note_time(time)
         return world
 
-    def in_memory(self) -> list[World]:
+    def list_in_memory(self) -> list[World]:
         with self._lock:
             return [world for world in self._called.values() if world.in_memory is not None]
 
     @property
     def counts(self) -> tuple[int, int]:
         """The number of worlds in memory, and of all worlds."""
-        return len(self.in_memory()), len(self._called) if self.store is None else self.store.count()
+        return len(self.list_in_memory()), len(self._called) if self.store is None else self.store.count()
 
     # Making and dropping
 
@@ -237,7 +238,7 @@ class WorldRegistry:
         began = self.beginning_of(name) if beginning is None else self.adapt(beginning)
 
         def begin() -> World:
-            return World.begun(name, began, self.machine_time, self.store, replaces=replacing)
+            return World.make_begun(name, began, self.machine_time, self.store, replaces=replacing)
 
         return self._settle(name, begin, replacing, at_call=beginning is None)
 
@@ -256,7 +257,7 @@ class WorldRegistry:
         return self.settle(as_name, begin, replacing=replacing)
 
     def settle(self, name: str, make: Callable[[], World], *, replacing: bool = False) -> World:
-        """Adds a world that `make` creates from a snapshot."""
+        """Adds a world to the registry, which `make` creates from a snapshot."""
         return self._settle(name, make, replacing)
 
     def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
@@ -324,10 +325,8 @@ class WorldRegistry:
         return world
 
     def _forget(self, name: str, but: int | None = None) -> None:
-        """Removes a world from memory and ends it.
-
-        Keeps the world with the row `but`, which was just stored and which another caller may have found meanwhile.
-        """
+        """Removes a world from memory and ends it. Does nothing if the row of the world in the store is `but`, because
+        that world was just stored and another caller may have found it meanwhile."""
         with self._lock:
             world = self._called.get(name) or self._known.get(name)
             if self.store is not None and world is not None and world.row == but:
@@ -340,7 +339,7 @@ class WorldRegistry:
     def expire(self, seconds: float) -> int:
         """Deletes stored worlds that nobody called for `seconds`. Returns their number."""
         assert self.store is not None
-        names = self.store.expired(seconds)
+        names = self.store.list_expired(seconds)
         for name in names:
             with suppress(Refusal):  # another server deleted it
                 self.drop(name)

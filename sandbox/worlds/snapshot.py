@@ -1,8 +1,8 @@
-"""A world at one moment, from which another world continues: in a fork, a rewind, an export or an import.
+"""The snapshot of a world at one moment, from which another world continues: in a fork, a rewind, an export or an
+import.
 
-A snapshot of now has a copy of the bank. A snapshot of an earlier time has a bank that was replayed up to then. In both
-cases the calls of the world go on meanwhile.
-"""
+A snapshot of the present has a copy of the bank. A snapshot of an earlier time has a bank that was replayed up to that
+time. In both cases the world goes on answering calls meanwhile."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.storage import checkpoint
 from sandbox.storage.checkpoints import Checkpoint, Checkpoints
-from sandbox.storage.long_work import demand_caller, pause, while_waited_for
+from sandbox.storage.long_work import demand_caller, pause, stop_when_abandoned
 from sandbox.storage.marks import LogHead
 from sandbox.storage.memory_log import Act, MemoryLog, PackedCheckpoint, play
 from sandbox.storage.store import Store
@@ -28,7 +28,8 @@ EVENTS_AT_ONCE = 200  # the same: some milliseconds
 
 
 class StoredActs:
-    """The acts of a stored world. Each iteration reads them again. `root` is the position before the first act."""
+    """The acts of a stored world. Each iteration reads them from the store again. `root` is the position before the
+    first act."""
 
     def __init__(self, store: Store, world: int, root: LogHead, until: LogHead) -> None:
         self._store = store
@@ -46,7 +47,7 @@ class StoredActs:
         start = self._start
         return start and PackedCheckpoint(start.head.acts, start.at, zlib.compress(start.bank, 1))
 
-    def until(self, at: datetime) -> MemoryLog:
+    def copy_until(self, at: datetime) -> MemoryLog:
         """Returns a new log of the acts up to a time."""
         earlier = MemoryLog(self.start)
         for act in self:
@@ -56,7 +57,7 @@ class StoredActs:
         return earlier
 
     def __iter__(self) -> Iterator[Act]:
-        return self._store.acts(self._world, self._start.head if self._start else self._root, self._until)
+        return self._store.read_acts(self._world, self._start.head if self._start else self._root, self._until)
 
     def __len__(self) -> int:
         return self._until.acts
@@ -75,13 +76,14 @@ class WorldSnapshot(NamedTuple):
     findings: tuple[Any, ...] = ()  # of the referee, from a file
 
 
-def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
-    """Replays a log on a new bank and returns it at the time `until`. Raises AbandonedError once the caller is gone."""
+def replay(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
+    """Replays a log on a new bank and returns the bank at the time `until`. Raises AbandonedError once the caller is
+    gone."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
     if isinstance(log, MemoryLog | StoredActs) and log.start is not None:
         checkpoint.read_onto(bank, zlib.decompress(log.start.bank))
-    play(bank, while_waited_for(log, ACTS_AT_ONCE), advance=advance_while_waited_for)
+    play(bank, stop_when_abandoned(log, ACTS_AT_ONCE), advance=advance_while_waited_for)
     advance_while_waited_for(bank, until)
     return bank
 

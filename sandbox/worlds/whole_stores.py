@@ -12,7 +12,7 @@ from sandbox.storage.checkpoints import Checkpoints
 from sandbox.storage.codec import UnknownNameError
 from sandbox.storage.format import OF_A_WORLD, StateFileError
 from sandbox.storage.memory_log import Act, ReplayMismatch, play
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import ROWS_AT_ONCE, Store, WorldRow
 from sandbox.worlds.beginning import bank_of, read_beginning, read_controls
 from sandbox.worlds.call_history import CALLS, read_attachments, read_portions
@@ -34,17 +34,17 @@ def copy_banks(origin: Store, target: Store, step: Step = lambda count: None) ->
     if target.count():
         raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
     worlds = acts = 0
-    for row in origin.each():
+    for row in origin.read_all():
         _copy_world(origin, target, row, step)
         worlds, acts = worlds + 1, acts + row.acts
-    target.keep_latest_time(origin.latest_time())
+    target.keep_latest_time(origin.read_latest_time())
     return worlds, acts
 
 
 def _copy_world(origin: Store, target: Store, row: WorldRow, step: Step) -> None:
     start = Checkpoints(origin).read_start(row.id)
     head = start.head if start else row.root
-    rest = islice(origin.rows(row.id, head), row.acts - head.acts)
+    rest = islice(origin.read_rows(row.id, head), row.acts - head.acts)
     while portion := list(islice(rest, ROWS_AT_ONCE)):
         with target.database.transaction() as transaction:
             transaction.write_rows("acts", list(portion))
@@ -79,8 +79,9 @@ class WorldCheck(NamedTuple):
 
 
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
-    """Yields the result of each world, also after a faulty world. Calls `step` with the number of replayed acts."""
-    store.latest_time()  # notes whether it is as it was written
+    """Yields the result for each world, and goes on after a damaged world. Calls `step` with the number of replayed
+    acts."""
+    store.read_latest_time()  # notes whether it is as it was written
     for (world,) in store.database.select(NO_WORLD):
         yield WorldCheck(f"number {world}", 0, "it has acts, and its name and beginning are missing")
     for (name,) in store.database.select("SELECT name FROM worlds ORDER BY name"):
@@ -96,7 +97,7 @@ def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Worl
         yield WorldCheck(name, acts, fault)
 
 
-def counted(acts: Iterable[Act], step: Step) -> Iterator[Act]:
+def count_acts(acts: Iterable[Act], step: Step) -> Iterator[Act]:
     """Yields the acts, and calls `step` after each thousand."""
     for number, act in enumerate(acts, 1):
         yield act
@@ -118,21 +119,22 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
         checkpoint.read_onto(bank, start.bank)
         root = start.head
     try:
-        play(bank, counted(store.acts(row.id, root, row.position.head), step), root.acts)
+        play(bank, count_acts(store.read_acts(row.id, root, row.position.head), step), root.acts)
     except ReplayMismatch as astray:
         return f"it does not come to what it came to: {astray}"
     return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))
 
 
 def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
-    """Returns a fault if the last checkpoint and the later acts give another bank than all acts, else None."""
-    latest = Checkpoints(store).read(row.id, checkpoint.program_digest())
+    """Returns a fault if the last checkpoint and the acts after it give another bank than all acts together. Otherwise
+    returns None."""
+    latest = Checkpoints(store).read(row.id, checkpoint.compute_program_digest())
     if latest is None or latest.head.acts > row.acts:
         return None
     checkpoint.read_onto(of_checkpoint, latest.bank)
-    play(of_checkpoint, store.acts(row.id, latest.head, row.position.head), latest.head.acts)
+    play(of_checkpoint, store.read_acts(row.id, latest.head, row.position.head), latest.head.acts)
     for compared in (of_checkpoint, bank):  # the checkpoint may be of a later time than the last act
         timeline.advance(compared, max(of_checkpoint.clock.now, bank.clock.now))
-    if state_hash(of_checkpoint) == state_hash(bank):
+    if hash_state(of_checkpoint) == hash_state(bank):
         return None
     return f"its checkpoint after act {latest.head.acts} is of another bank than its acts"

@@ -39,7 +39,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank, release_bank
 from sandbox.storage.checkpoints import Checkpoints
-from sandbox.storage.format import ActsDeletedError, StateFileError, program
+from sandbox.storage.format import ActsDeletedError, StateFileError, program_name
 from sandbox.storage.marks import LogHead, MarkError, demand_chain
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
 from sandbox.storage.store import Change, Position, Store, WorldRow, WorldUpdate
@@ -51,7 +51,7 @@ from sandbox.worlds.counts import AxesMet, count_up
 from sandbox.worlds.faults import FaultRules, OrderedFaults
 from sandbox.worlds.files_ahead import UnreadFile
 from sandbox.worlds.holds import Holds
-from sandbox.worlds.snapshot import StoredActs, WorldSnapshot, replayed
+from sandbox.worlds.snapshot import StoredActs, WorldSnapshot, replay
 
 # Verbs that only add to a bank. They change nothing that earlier calls are judged by, unless an axis lets them renew an
 # address.
@@ -100,7 +100,7 @@ class World:
     # How a world comes to be
 
     @classmethod
-    def begun(
+    def make_begun(
         cls,
         name: str,
         beginning: Beginning,
@@ -129,14 +129,14 @@ class World:
         return world
 
     @classmethod
-    def stored(cls, row: WorldRow, machine_time: Callable[[], float], store: Store) -> "World":
-        """Makes a world of a store. Its bank is loaded when it is used."""
+    def make_stored(cls, row: WorldRow, machine_time: Callable[[], float], store: Store) -> "World":
+        """Makes a world from its row in a store. Its bank is loaded when it is first used."""
         world = cls(row.name, machine_time, store)
         world._read_row(store, row)
         return world
 
     def load(self, beginning: Beginning) -> None:
-        """Begins again, with another scenario."""
+        """Begins the world again, with another scenario."""
         with self.clock.moving, self.lock:
             self.follow()
             self.calls.deliver()
@@ -144,8 +144,8 @@ class World:
             self._begin_anew(beginning, replaces=True, only=self.row)
 
     def reset(self) -> None:
-        """Begins again with the same beginning. If that has no time of its own, a running world begins at the current
-        time."""
+        """Begins the world again as it began before. If its beginning has no time of its own, a running world begins at
+        the current time."""
         with self.clock.moving, self.lock:
             self.follow()
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
@@ -160,17 +160,17 @@ class World:
         with self.lock:
             now, acts = self.ask(lambda bank: bank.clock.now), self.log
             if isinstance(acts, MemoryLog):
-                acts = acts.first(len(acts))  # a log of its own, as the world's may be compacted meanwhile
+                acts = acts.copy_first(len(acts))  # a log of its own, as the world's may be compacted meanwhile
             if at is not None:
                 self._demand_past(at, now, acts)
             beginning = replace(self.beginning, at=self.opening)
             pace = Pace(at or now, self.clock.time(), self.clock.pace.rate)
-            calls = [call for call in self.calls.all() if at is None or call.at <= at]
+            calls = [call for call in self.calls.list_all() if at is None or call.at <= at]
             bank = copy_bank(self.bank) if at is None else None
-            faults, made = self.faults.ordered(), self.calls.made
+            faults, made = self.faults.copy_ordered(), self.calls.made
         if at is not None:
-            acts = acts.until(at)
-        bank = bank or replayed(beginning, acts, pace.base)
+            acts = acts.copy_until(at)
+        bank = bank or replay(beginning, acts, pace.base)
         return WorldSnapshot(beginning, pace, bank, acts, faults, calls, made)
 
     def _demand_past(self, at: datetime, now: datetime, acts: MemoryLog | StoredActs) -> None:
@@ -252,11 +252,11 @@ class World:
         """Runs work that may change the bank by `do`. Bank time does not move while it runs."""
 
         def judge(bank: Bank) -> tuple[list[T], UnreadFile | None]:
-            unread = files_ahead.unread_now(bank) if bank.files_waiting else None
+            unread = files_ahead.find_unread_now(bank) if bank.files_waiting else None
             if unread is not None:  # its validation comes first, as when the acts are replayed
                 return [], unread
             outcome = work(bank, *args, **kwargs)
-            return [outcome], files_ahead.unread_now(bank) if bank.files_waiting else None
+            return [outcome], files_ahead.find_unread_now(bank) if bank.files_waiting else None
 
         while True:
             outcome, unread = self.change(judge)
@@ -294,7 +294,7 @@ class World:
         self._has_new_controls = True
 
     def note_events(self) -> None:
-        """Notes that events ran in the current change, so that it is stored."""
+        """Notes that events ran in the current change, so that the change is stored even without an act."""
         self._has_new_events = True
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
@@ -338,8 +338,8 @@ class World:
                 if self._has_new_events and store.is_shared:
                     self._note_act(bank, Act(bank.clock.now, NAMES[timeline.pass_time], (), bank.made))
                 if self._has_new_controls:
-                    holds = self.holds.stored() if self.is_shared else ()
-                    change.note(ControlState(self.clock.pace, self.faults.ordered(), holds))
+                    holds = self.holds.list_stored() if self.is_shared else ()
+                    change.note(ControlState(self.clock.pace, self.faults.copy_ordered(), holds))
             self._position = change.position
         except BaseException:
             if has_begun:
@@ -407,7 +407,7 @@ class World:
 
     @property
     def position(self) -> Position:
-        """The position in the log up to which the copy in memory is."""
+        """The position in the log up to which the copy in memory has the acts."""
         return self._position
 
     @property
@@ -441,11 +441,12 @@ class World:
             self.axes.begin_call()
         return decisions
 
-    def certificate_time(self) -> datetime:
-        """Returns the time at which a certificate must be valid: bank time or real time, by a setting (choice 9)."""
+    def read_certificate_time(self) -> datetime:
+        """Returns the time at which a certificate must be valid. A setting says whether that is bank time or real time
+        (choice 9)."""
         return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.real_time()
 
-    def clock_reading(self) -> ClockReading:
+    def read_clock(self) -> ClockReading:
         """Returns bank time and the time of the next event, which is None for an unloaded world."""
 
         def look(bank: Bank) -> ClockReading:
@@ -504,7 +505,7 @@ class World:
                 head = row.head
                 if head == until:
                     break
-            rows = list(islice(store.rows(self.row, head), ACTS_AT_ONCE)) if head != until else []
+            rows = list(islice(store.read_rows(self.row, head), ACTS_AT_ONCE)) if head != until else []
 
     def _may_alter_judgement(self, bank: Bank, act: Act) -> bool:
         """Whether an act of another server, or an event due before it, may change how waiting calls are judged."""
@@ -525,22 +526,22 @@ class World:
         self._read_row(store, row)
         try:
             try:
-                bank = self._loaded_bank(store, row.position)
+                bank = self._load_bank(store, row.position)
             except ActsDeletedError:  # it starts later now
-                bank = self._loaded_bank(store, row.position)
+                bank = self._load_bank(store, row.position)
         except (StateFileError, Refusal):
             raise
         except Exception as fault:  # whatever damaged content leads to
-            raise store.damage(f"its world {self.name} cannot be read: {fault!r}") from fault
+            raise store.note_damage(f"its world {self.name} cannot be read: {fault!r}") from fault
         if not self.calls.is_loaded:  # else only the bank was thrown away
             self.calls.read_back(store, row.id)
         self._set_bank(bank, row.position)
         return bank
 
-    def _loaded_bank(self, store: Store, position: Position) -> Bank:
+    def _load_bank(self, store: Store, position: Position) -> Bank:
         """Returns the bank of the last checkpoint, or else of the start of the world, with the later acts replayed."""
         bank, checkpoints = bank_of(self.beginning, self.opening), Checkpoints(store)
-        latest = checkpoints.read(position.world, checkpoint.program_digest())
+        latest = checkpoints.read(position.world, checkpoint.compute_program_digest())
         if latest is None or latest.head.acts > position.head.acts:
             latest = checkpoints.read_start(position.world)
         since = latest.head if latest else self._root
@@ -548,10 +549,10 @@ class World:
             checkpoint.read_onto(bank, latest.bank)
         self._checkpoint_acts = since.acts
         try:
-            play(bank, store.acts(position.world, since, position.head), since.acts)
+            play(bank, store.read_acts(position.world, since, position.head), since.acts)
         except ReplayMismatch as mismatch:
             raise StateFileError(
-                f"{store.path}: this program ({program()}) cannot go on with its world {self.name}: {mismatch}. "
+                f"{store.path}: this program ({program_name()}) cannot go on with its world {self.name}: {mismatch}. "
                 "It was left as it is"
             ) from None
         return bank
@@ -561,7 +562,7 @@ class World:
             self._set_beginning(*read_beginning(row.beginning))
             self._set_controls(read_controls(row.noted))
         except (ValueError, TypeError) as error:
-            raise store.unreadable(f"its world {row.name}", error) from None
+            raise store.make_read_error(f"its world {row.name}", error) from None
         self._root = row.root
         self.clock.note_change(row.until)
         if row.id != self.row:
@@ -590,7 +591,7 @@ class World:
         before, now = bank.clock.now, self._now_of(bank)
         due = bank.next_at
         is_due = due is not None and due <= now
-        unread = files_ahead.first_unread(bank, now) if is_due and bank.files_waiting else None
+        unread = files_ahead.find_first_unread(bank, now) if is_due and bank.files_waiting else None
         if unread is not None:  # time waits
             files_ahead.read_in_background(unread)
             now = unread.at - files_ahead.JUST
@@ -622,7 +623,7 @@ class World:
 
         def write() -> None:
             with suppress(StateFileError):  # without this checkpoint a start takes longer
-                digest, content = checkpoint.program_digest(), checkpoint.write(bank)
+                digest, content = checkpoint.compute_program_digest(), checkpoint.write(bank)
                 Checkpoints(store).write(position.world, position.head, bank.clock.now, digest, content)
             release_bank(bank)
 
@@ -669,7 +670,8 @@ class World:
         return 0 if bank is None else sum(list(bank.files_waiting.values()))
 
     def forget_calls(self, share: int) -> int:
-        """Drops the oldest 1 / `share` of the calls. Returns the number of bytes. Does nothing if the world is busy."""
+        """Drops the oldest calls. With `share` 10, drops the oldest tenth of them. Returns the number of freed bytes.
+        Does nothing if the world is busy."""
         if not self.lock.acquire(blocking=False):
             return 0
         try:

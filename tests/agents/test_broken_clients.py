@@ -11,7 +11,7 @@ from sandbox.app import assemble
 from sandbox.extensions.agents.bank_link import BankLink
 from sandbox.extensions.agents.server import make_server
 from sandbox.extensions.agents.toolbox import Toolbox
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from tests.referee.actor import Actor
 from tests.referee.clients import PLAYS
 from tests.referee.test_mistakes import MISTAKES
@@ -78,7 +78,7 @@ def examined(play: Any) -> list[dict[str, Any]]:
     worlds = frozen_worlds()
     app = assemble(worlds)
     play(Actor(app, worlds.get("default").bank))
-    with in_background(app) as url:
+    with serve_in_background(app) as url:
         return anyio.run(examine, url)
 
 

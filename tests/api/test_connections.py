@@ -17,7 +17,7 @@ from flask import Flask
 from sandbox.machine import operating_system
 from sandbox.server import bounded_waitress
 from sandbox.server.bounded_waitress import Bounds
-from sandbox.server.server import end, fitting, make_server, port_of, raise_files
+from sandbox.server.server import end, limit_connections, make_server, port_of, raise_files
 
 PATIENCE = 10
 WITHIN = 1.0  # second
@@ -308,11 +308,11 @@ def test_as_many_files_as_the_connections_need_are_asked_for_and_no_more_are_pro
     monkeypatch.setattr(
         operating_system.resource, "setrlimit", lambda kind, given: limits.__setitem__(slice(None), given)
     )
-    assert fitting(4_000) == 448
+    assert limit_connections(4_000) == 448
     raise_files(100)
     assert limits == [1_024, 4_096]
     raise_files(1_000)
     assert limits == [2_128, 4_096]
     raise_files(4_000)
     assert limits == [4_096, 4_096]
-    assert fitting(4_000) == 1_984
+    assert limit_connections(4_000) == 1_984

@@ -16,7 +16,7 @@ from waitress import create_server
 
 from sandbox.server import bounded_waitress
 from sandbox.server.bounded_waitress import BankDispatcher
-from sandbox.server.server import end, in_background, make_server
+from sandbox.server.server import end, make_server, serve_in_background
 from sandbox.worlds.faults import LINE, LineFault
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers, refused
@@ -32,7 +32,7 @@ PATH = f"/payments/{SCT}/x/status"
 def port(app: Flask) -> Iterator[int]:
     """A server with two workers, as it runs in earnest: what goes wrong is not raised at the test."""
     app.testing = False
-    with in_background(app, threads=2) as address:
+    with serve_in_background(app, threads=2) as address:
         yield int(address.rpartition(":")[2])
     app.testing = True
 

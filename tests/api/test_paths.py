@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import MapAdapter
 from werkzeug.test import EnvironBuilder
 
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.web.api.app import has_dots, is_readable, raw_path
 from tests.spec import files
 from tests.tpp import SCT, Tpp, headers, refused, version
@@ -49,7 +49,7 @@ def test_a_server_hands_the_path_over_as_it_was_sent(app: Flask, tpp: Tpp) -> No
     files.sent(tpp, files.pain(message_id="123/1"))
     given = "".join(f"{name}: {value}\r\n" for name, value in headers(accept=version(2)).items())
     path = "/bulk-payments/pain.001/123%2F1/status?paymentFileIdType=EXTERNAL"
-    with in_background(app) as url:
+    with serve_in_background(app) as url:
         address = url.removeprefix("http://")
         host, _, port = address.partition(":")
         for target in (path, f"http://{address}{path}"):

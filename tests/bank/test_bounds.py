@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.bounded_registers import drop_invalid, forget_first, forget_oldest
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.threads import wait_for_threads
 from tests.tpp import CALLBACK, VERIFIER, Tpp, refused, version
@@ -87,9 +87,9 @@ def test_every_register_that_calls_fill_is_bounded_and_replays_to_the_same_bank(
     paid = tpp.call("GET", f"/payments/sepa-credit-transfers/{next(iter(bank.payments))}/details", **read)
     assert paid.status_code == 200, paid.text
     assert sum(row["balances"][0]["balance"] for row in tpp.listed("accounts")) == before
-    again = replayed(replace(world.beginning, at=world.opening), world.log, bank.clock.now)
+    again = replay(replace(world.beginning, at=world.opening), world.log, bank.clock.now)
     again.settings = bank.settings
-    assert state_hash(again) == state_hash(bank)
+    assert hash_state(again) == hash_state(bank)
     assert list(again.asked) == list(bank.asked)
 
 
@@ -119,8 +119,8 @@ def test_acts_before_what_is_kept_are_folded_and_the_world_stays_whole(tpp: Tpp,
         tpp.advance("1s")
         wait_for_threads("compaction")
     assert len(list(world.log)) <= 12 and len(world.log) == 40
-    again = replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)
 
 
 def test_a_world_whose_first_acts_are_folded_is_not_exported(tpp: Tpp) -> None:

@@ -11,12 +11,12 @@ from flask import Flask
 from sandbox.bank.bounded_registers import WEIGHED_EVERY, forget_first, forget_oldest
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.storage.memory_log import MemoryLog
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.web.api import call_records, headers
 from sandbox.web.api.call_records import content_of_call
 from sandbox.worlds.calls import NAME_MAX, PATH_MAX, Recent
 from sandbox.worlds.registry import MemoryBound, Room, WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.spec import files
 from tests.stories import explained
@@ -38,7 +38,7 @@ def world(worlds: WorldRegistry) -> World:
 def test_a_long_client_and_a_long_path_are_kept_cut_and_say_so(tpp: Tpp, world: World) -> None:
     tpp.call("GET", "/accounts", client_id=LONG)
     tpp.call("GET", f"/{LONG}")
-    client, path = list(world.calls.all())[-2:]
+    client, path = list(world.calls.list_all())[-2:]
     assert client.client_id is not None and len(client.client_id) < NAME_MAX + 50 and CUT in client.client_id
     assert len(path.path) < PATH_MAX + 50 and "60,001 characters" in path.path
     row = tpp.control("GET", f"/explain/{path.request_id}").get_json()
@@ -49,9 +49,9 @@ def test_a_long_client_and_a_long_path_are_kept_cut_and_say_so(tpp: Tpp, world: 
 def test_a_call_of_usual_length_is_kept_whole(tpp: Tpp, world: World) -> None:
     path = f"/{'b' * (PATH_MAX - 1)}"
     tpp.call("GET", path)
-    assert world.calls.all()[-1].path == path
+    assert world.calls.list_all()[-1].path == path
     tpp.call("GET", "/accounts", client_id="c" * NAME_MAX)
-    assert world.calls.all()[-1].client_id == "c" * NAME_MAX
+    assert world.calls.list_all()[-1].client_id == "c" * NAME_MAX
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ def test_headers_and_query_are_kept_cut_and_the_console_says_so(
     tpp: Tpp, world: World, path: str, headers: dict[str, str], told: str
 ) -> None:
     tpp.call("GET", path, **headers)
-    content = content_of_call(world, world.calls.all()[-1].seq)
+    content = content_of_call(world, world.calls.list_all()[-1].seq)
     assert content is not None and told in content.cut
     assert content.weight < 2_000 + 3 * call_records.HEADERS_MAX + call_records.QUERY_MAX
-    page = tpp.http.get(f"/_sandbox/console/calls/{world.calls.all()[-1].seq}")
+    page = tpp.http.get(f"/_sandbox/console/calls/{world.calls.list_all()[-1].seq}")
     assert page.status_code == 200 and told in page.text
 
 
 def test_usual_headers_are_kept_whole(tpp: Tpp, world: World) -> None:
     tpp.call("GET", "/accounts", x_usual="a" * 2_000)
-    content = content_of_call(world, world.calls.all()[-1].seq)
+    content = content_of_call(world, world.calls.list_all()[-1].seq)
     assert content is not None and (content.headers["HTTP_X_USUAL"], content.cut) == ("a" * 2_000, "")
 
 
@@ -179,7 +179,7 @@ def test_the_calls_of_a_world_are_bounded_in_bytes_by_a_setting(tpp: Tpp, world:
     payment_id = tpp.initiated()
     for _ in range(60):
         tpp.call("GET", f"/{LONG}")
-    assert len(world.calls.all()) < 40
+    assert len(world.calls.list_all()) < 40
     assert world.calls.recent.weight <= 50_000 and world.calls.attachments["contents"].weight <= 50_000
     assert tpp.status(payment_id).status_code == 200
 
@@ -235,15 +235,15 @@ def test_the_calls_of_the_world_that_nobody_called_for_longest_go_first(
         for _ in range(20):
             tpp.call("GET", f"/{LONG}")
     held = worlds.get("first"), worlds.get("second")
-    before = [len(world.calls.all()) for world in held]
+    before = [len(world.calls.list_all()) for world in held]
     worlds.history.most = sum(world.weight for world in held) - 10_000
     held[0].used, held[1].used = 1.0, 2.0
     worlds.history.shed()
-    after = [len(world.calls.all()) for world in held]
+    after = [len(world.calls.list_all()) for world in held]
     assert after[0] < before[0] and after[1] == before[1]
     worlds.history.most = 1_000
     worlds.history.shed()
-    assert [len(world.calls.all()) for world in held] == [0, 0]
+    assert [len(world.calls.list_all()) for world in held] == [0, 0]
     assert first.status(payment_id).status_code == 200
 
 
@@ -257,13 +257,13 @@ def test_a_busy_world_is_passed_over(worlds: WorldRegistry, tenants: Callable[[s
         other = Thread(target=lambda: went.append(busy.forget_calls(1)))
         other.start()
         other.join()
-    assert went == [0] and len(busy.calls.all()) == 1
+    assert went == [0] and len(busy.calls.list_all()) == 1
 
 
 def test_the_server_weighs_its_worlds_by_itself(worlds: WorldRegistry, tenants: Callable[[str], Tpp]) -> None:
     for number in range(40):
         tenants(f"w{number % 8}").call("GET", f"/{LONG}", x_long=LONG)
-    assert sum(world.weight for world in worlds.all()) < 2 * worlds.history.most
+    assert sum(world.weight for world in worlds.list_all()) < 2 * worlds.history.most
 
 
 def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(
@@ -302,8 +302,8 @@ def test_acts_are_compacted_by_bytes_as_well_and_the_world_stays_whole(worlds: W
     assert isinstance(world.log, MemoryLog)
     assert world.log.weight <= 200_000 and len(list(world.log)) < 6
     assert len(world.log) == 13
-    again = replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)
     assert list(again.bulks) == sent
 
 

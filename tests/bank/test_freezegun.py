@@ -9,7 +9,7 @@ from freezegun import freeze_time
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import Tpp
@@ -76,10 +76,10 @@ def test_a_frozen_bank_does_not_feel_the_machine(app: Flask, worlds: WorldRegist
     with freeze_time(MACHINE) as machine:
         tpp = Tpp(app)
         payment_id = tpp.initiated()
-        before = state_hash(worlds.get("default").bank)
+        before = hash_state(worlds.get("default").bank)
         machine.tick(timedelta(days=400))
         assert tpp.status(payment_id).get_json()["status"] == "RCVD"
-        assert state_hash(worlds.get("default").bank) == before
+        assert hash_state(worlds.get("default").bank) == before
 
 
 def test_no_other_clock_of_the_machine_is_read() -> None:
@@ -92,5 +92,5 @@ def test_no_other_clock_of_the_machine_is_read() -> None:
             tpp.initiate(request_id="7d3c5e0a-3a4e-4f7b-9d7e-0a1b2c3d4e5f")
             tpp.advance("2d")
             lists = [tpp.control("GET", f"/{name}").data for name in ("accounts", "payments", "journal", "requests")]
-            states.append((state_hash(worlds.get("default").bank), lists))
+            states.append((hash_state(worlds.get("default").bank), lists))
     assert states[0] == states[1]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from sandbox.contract.errors import Error
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.web.api.gate import UUID_4
 from sandbox.worlds.registry import WorldRegistry
 from tests.bank.junk import CONTROL_PATHS, METHODS, PATHS, TEXTS, VALUES, Junk, good
@@ -183,12 +183,12 @@ def test_the_address_to_sign_at_begins_with_the_host_that_the_caller_used(app: F
 
 def test_junk_leaves_no_trace(worlds: WorldRegistry, app: Flask) -> None:
     """Junk bodies name an account that is none of ours, so that none of them is ever accepted."""
-    junk, before = Junk(5), state_hash(worlds.get("default").bank)
+    junk, before = Junk(5), hash_state(worlds.get("default").bank)
     for _ in range(200):
         sent = good(content_type="application/json")
         call(app, "POST", f"/payments/{SCT}", headers=sent, data=junk.body())
     assert {row["status"] for row in Tpp(app).listed("requests")} <= {400, 403}
-    assert state_hash(worlds.get("default").bank) == before
+    assert hash_state(worlds.get("default").bank) == before
 
 
 def test_a_fault_of_our_own_is_a_500_in_the_bank_s_body(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:

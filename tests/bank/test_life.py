@@ -18,10 +18,10 @@ from sandbox.scenarios.reading import load, read_content, read_scenario
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.codec import decode, encode
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.testing.start import Start, world_options
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.conftest import MORNING
 from tests.reader import Reader, refs
 from tests.tpp import ISCT, Tpp, payment, refused
@@ -106,19 +106,19 @@ def test_a_jump_fork_replay_checkpoint_and_file_lead_to_the_same_bank(
         tpp.advance(span)
     tpp.signed(tpp.initiate(ISCT, payment(ISCT, debtor_account={"iban": tpp.iban_of("bram")})))
     tpp.advance("20d")
-    hashed = state_hash(world.bank)
-    assert state_hash(replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)) == hashed
-    assert state_hash(copy_bank(world.bank)) == hashed
-    fresh = replayed(replace(world.beginning, at=world.opening), [], world.opening)
+    hashed = hash_state(world.bank)
+    assert hash_state(replay(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)) == hashed
+    assert hash_state(copy_bank(world.bank)) == hashed
+    fresh = replay(replace(world.beginning, at=world.opening), [], world.opening)
     checkpoint.read_onto(fresh, b"".join(checkpoint.write(world.bank)))
-    assert state_hash(fresh) == hashed
+    assert hash_state(fresh) == hashed
     assert tpp.control("POST", "/worlds/default/fork", **{"as": "fork"}).status_code == 201
     content = tpp.http.get("/_sandbox/export").data
     assert tpp.http.post("/_sandbox/import?as=carried", data=content).status_code == 201
     others = [Tpp(app, name) for name in ("fork", "carried")]
     for one in (tpp, *others):
         one.advance("60d")
-    assert len({state_hash(worlds.get(name).bank) for name in ("default", "fork", "carried")}) == 1
+    assert len({hash_state(worlds.get(name).bank) for name in ("default", "fork", "carried")}) == 1
 
 
 def test_a_fork_of_an_earlier_time_lives_on_as_its_origin_did(worlds: WorldRegistry, app: Flask, tpp: Tpp) -> None:
@@ -184,7 +184,7 @@ def test_switched_off_it_stops_and_switched_on_it_goes_on_from_there(worlds: Wor
     assert bank.ledger.posted > lived
     assert not [on for on in dates if "2027-03-12" <= on.isoformat() <= "2027-04-09"]
     beginning = replace(worlds.get("default").beginning, at=worlds.get("default").opening)
-    assert state_hash(replayed(beginning, worlds.get("default").log, bank.clock.now)) == state_hash(bank)
+    assert hash_state(replay(beginning, worlds.get("default").log, bank.clock.now)) == hash_state(bank)
 
 
 # Money

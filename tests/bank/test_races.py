@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.payer import (
     Begun,
     a_code,
@@ -46,8 +46,8 @@ def rounds(crowd_app: Flask, crowd: WorldRegistry, request: pytest.FixtureReques
             world = crowd.make(name, crowd.beginning)
             yield Tpp(crowd_app, name), world.bank
             assert is_balanced(world.bank)
-            again = replayed(world.beginning, world.log, world.bank.clock.now)
-            assert state_hash(again) == state_hash(world.bank)
+            again = replay(world.beginning, world.log, world.bank.clock.now)
+            assert hash_state(again) == hash_state(world.bank)
             crowd.drop(name)
 
     return run()

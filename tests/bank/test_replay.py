@@ -20,9 +20,9 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, Life, Step
@@ -59,8 +59,8 @@ def test_a_log_played_again_gives_the_same_bank(new_life: Lives, steps: list[Ste
     life = new_life()
     life.lead(steps)
     world = life.world
-    again = replayed(world.beginning, world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(world.beginning, world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)
 
 
 def test_a_full_life_is_full(new_life: Lives) -> None:
@@ -83,15 +83,15 @@ def test_a_further_refusal_by_control_and_on_the_page_is_replayed(new_life: Live
     assert page.status_code == 200, page.text
     assert {row["status"] for row in life.tpp.listed("payments")} == {"CANC"}
     world = life.world
-    again = replayed(world.beginning, world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(world.beginning, world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)
 
 
 def test_a_log_without_its_last_act_gives_another_bank(new_life: Lives) -> None:
     life = new_life()
     life.lead(FULL_LIFE)
     whole, now = life.world.log, life.world.bank.clock.now
-    assert state_hash(replayed(life.world.beginning, list(whole)[:-1], now)) != state_hash(life.world.bank)
+    assert hash_state(replay(life.world.beginning, list(whole)[:-1], now)) != hash_state(life.world.bank)
 
 
 CHILD = """
@@ -118,7 +118,7 @@ def test_a_fresh_interpreter_with_other_hashes_makes_the_same_bank(
         [sys.executable, "-c", CHILD, str(file)], env=environment, cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == state_hash(world.bank)
+    assert done.stdout.strip() == hash_state(world.bank)
 
 
 # A refused call leaves no trace
@@ -126,10 +126,10 @@ def test_a_fresh_interpreter_with_other_hashes_makes_the_same_bank(
 
 def untouched(world: World, call: Callable[[], TestResponse]) -> TestResponse:
     """The reply of a call that was refused and changed nothing."""
-    before = (state_hash(world.bank), len(world.log), world.bank.mint.asked, len(world.bank.journal))
+    before = (hash_state(world.bank), len(world.log), world.bank.mint.asked, len(world.bank.journal))
     reply = call()
     assert reply.status_code >= 400, reply.text
-    after = (state_hash(world.bank), len(world.log), world.bank.mint.asked, len(world.bank.journal))
+    after = (hash_state(world.bank), len(world.log), world.bank.mint.asked, len(world.bank.journal))
     assert after == before
     return reply
 
@@ -240,11 +240,11 @@ def test_refused_signatures_and_moves_leave_no_trace(new_life: Lives) -> None:
 def test_reading_leaves_no_trace_either(new_life: Lives) -> None:
     life = new_life()
     life.initiate(SCT, "alice", "12.50", None)
-    before = (state_hash(life.world.bank), len(life.world.log))
+    before = (hash_state(life.world.bank), len(life.world.log))
     assert life.tpp.status(life.ids[0]).status_code == 200
     for name in ("customers", "clients", "accounts", "payments", "journal", "requests"):
         life.tpp.listed(name)
-    assert (state_hash(life.world.bank), len(life.world.log)) == before
+    assert (hash_state(life.world.bank), len(life.world.log)) == before
 
 
 def test_a_refusal_that_lasts_is_kept_in_the_log(new_life: Lives) -> None:
@@ -260,7 +260,7 @@ def test_a_refusal_that_lasts_is_kept_in_the_log(new_life: Lives) -> None:
     world = life.world
     assert [act.verb for act in world.log][-2:] == ["tokens.exchange", "tokens.exchange"]
     assert not world.bank.pairs
-    assert state_hash(replayed(world.beginning, world.log, world.bank.clock.now)) == state_hash(world.bank)
+    assert hash_state(replay(world.beginning, world.log, world.bank.clock.now)) == hash_state(world.bank)
 
 
 # The identical call again (choice 2)
@@ -279,7 +279,7 @@ def test_the_identical_initiation_again_gets_the_first_reply_and_changes_nothing
     first = tpp.initiate(request_id=REQUEST_ID)
     assert first.status_code == 201
     world = worlds.get("replay")
-    before = state_hash(world.bank)
+    before = hash_state(world.bank)
     for _ in range(3):
         again = tpp.initiate(request_id=REQUEST_ID)
         assert (again.status_code, again.data, again.headers["Location"]) == (
@@ -287,7 +287,7 @@ def test_the_identical_initiation_again_gets_the_first_reply_and_changes_nothing
             first.data,
             first.headers["Location"],
         )
-        assert state_hash(world.bank) == before
+        assert hash_state(world.bank) == before
 
 
 def test_the_lost_reply_is_the_same_after_the_payment_moved_on(worlds: WorldRegistry, app: Flask) -> None:

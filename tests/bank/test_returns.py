@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.contracts import order, variable
 from tests.stories import follow, journal_of, put, told
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
@@ -171,7 +171,7 @@ def test_a_bank_that_returns_instead_of_rejecting_does_so_on_a_banking_day(
     assert days_of(worlds, iban) == days
     world = worlds.get("default")
     assert not any(world.bank.ledger.totals().values()) and not world.bank.refunds
-    assert state_hash(replayed(world.beginning, world.log, world.bank.clock.now)) == state_hash(world.bank)
+    assert hash_state(replay(world.beginning, world.log, world.bank.clock.now)) == hash_state(world.bank)
 
 
 # Direct debits
@@ -199,7 +199,7 @@ def test_a_direct_debit_is_refunded_on_a_banking_day_and_only_the_one_that_the_r
     assert len({line.entry.reference for line in bank.ledger.lines(iban, "EUR")}) == 5
     assert not any(bank.ledger.totals().values())
     world = worlds.get("default")
-    assert state_hash(replayed(world.beginning, world.log, bank.clock.now)) == state_hash(bank)
+    assert hash_state(replay(world.beginning, world.log, bank.clock.now)) == hash_state(bank)
 
 
 def test_a_rule_that_names_no_kind_is_never_about_a_direct_debit(tpp: Tpp, worlds: WorldRegistry) -> None:

@@ -10,7 +10,7 @@ from flask import Flask
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.scenarios.rules import NAMES
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.web.docs.responses import causes_of
 from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
@@ -152,13 +152,13 @@ def test_a_signature_is_no_second_initiation_for_nth(tpp: Tpp) -> None:
 def test_a_refusal_by_rule_leaves_nothing_but_its_count(tpp: Tpp, crowd: WorldRegistry) -> None:
     ruled(tpp, when={"kind": "payment"}, **OURS)
     world = crowd.find(tpp.prefix.rpartition("/")[2])
-    before = state_hash(world.bank)
+    before = hash_state(world.bank)
     assert meets(tpp) and meets(tpp)
-    assert state_hash(world.bank) == before
+    assert hash_state(world.bank) == before
     ruled(tpp, when={"kind": "payment", "nth": 1}, **OURS)
-    before = state_hash(world.bank)
+    before = hash_state(world.bank)
     assert meets(tpp)
-    assert state_hash(world.bank) != before and tpp.listed("payments") == []
+    assert hash_state(world.bank) != before and tpp.listed("payments") == []
     assert not meets(tpp)
 
 

@@ -12,7 +12,7 @@ from sandbox.bank import timeline
 from sandbox.bank.records import StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.banking.recurrence import Frequency
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from tests.bank.orders import (
     DAY,
     add,
@@ -63,7 +63,7 @@ def test_no_execution_is_lost_or_doubled_however_time_is_cut(rows: list[Any], se
     until = max(date(2029, 6, 30), bank.clock.today + DAY)
     for each in (bank, whole):
         pass_until(each, until)
-    assert state_hash(bank) == state_hash(whole)
+    assert hash_state(bank) == hash_state(whole)
     for order, (_, _, _, periods) in zip(orders, rows, strict=True):
         days = expected_days(order, until)
         wanted = days if periods is None else days[: periods + 1]
@@ -87,7 +87,7 @@ def test_ten_years_in_one_leap_are_ten_thousand_small_steps() -> None:
     timeline.advance(leap, start + TEN_YEARS)
     for step in range(1, 10_001):
         timeline.advance(small, start + TEN_YEARS * step / 10_000)
-    assert state_hash(leap) == state_hash(small)
+    assert hash_state(leap) == hash_state(small)
     assert any(run.amount is None for order in leap.standing_orders.values() for run in order.runs)
     assert sum(len(order.runs) for order in leap.standing_orders.values()) > 120 + 520 + 110 + 39
 

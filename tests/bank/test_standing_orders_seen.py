@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 
 from sandbox.client import Client, Controls
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.contracts import ALICE, SAVINGS, active, ask, bearer, contract, occurrences, signed, status, until, variable
 from tests.tpp import BELGIAN, Tpp
 
@@ -212,4 +212,4 @@ def test_a_log_gives_the_same_standing_orders_again(tpp: Tpp, worlds: WorldRegis
     assert ask(tpp, "DELETE", ended, **bearer(tpp)).status_code == 204
     tpp.advance("52w")
     world = worlds.get("default")
-    assert state_hash(replayed(world.beginning, world.log, world.bank.clock.now)) == state_hash(world.bank)
+    assert hash_state(replay(world.beginning, world.log, world.bank.clock.now)) == hash_state(world.bank)

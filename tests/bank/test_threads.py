@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.tpp import ISCT, Tpp, payment
 
 THREADS = 50
@@ -85,10 +85,10 @@ def test_fifty_threads_on_one_world_lose_nothing(worlds: WorldRegistry, app: Fla
 
     world = worlds.get("default")
     assert [fact.seq for fact in world.bank.journal] == list(range(1, len(world.bank.journal) + 1))
-    exchanges = world.calls.after(0)
+    exchanges = world.calls.list_after(0)
     assert [one.seq for one in exchanges] == list(range(1, 2 * THREADS * EACH + 1))
-    again = replayed(world.beginning, world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(world.beginning, world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)
 
 
 def test_one_initiation_sent_by_fifty_threads_is_one_payment(app: Flask) -> None:
@@ -121,7 +121,7 @@ def test_money_that_suffices_once_is_spent_once(app: Flask) -> None:
 
 def test_a_thousand_worlds_stand_side_by_side(worlds: WorldRegistry, app: Flask) -> None:
     ids = [Tpp(app, f"w{number}").initiated() for number in range(1000)]
-    assert len(worlds.all()) == 1001
+    assert len(worlds.list_all()) == 1001
     assert len(set(ids)) == 1000
     for number in (0, 500, 999):
         assert [row["payment_id"] for row in Tpp(app, f"w{number}").listed("payments")] == [ids[number]]

@@ -17,7 +17,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import LAST_MOMENT, read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Trigger
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.clock import Pace
 from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
@@ -40,7 +40,7 @@ def test_time_may_be_divided_anywhere(new_life: Lives, steps: list[Step], before
     whole, parts = new_life(), new_life()
     whole.lead([*steps, ("pass", before, after)])
     parts.lead([*steps, ("pass", before, after)], halved=True)
-    assert state_hash(whole.world.bank) == state_hash(parts.world.bank)
+    assert hash_state(whole.world.bank) == hash_state(parts.world.bank)
 
 
 @settings(max_examples=15, deadline=None)
@@ -53,14 +53,14 @@ def test_a_thousand_small_steps_make_the_same_bank_as_a_leap(new_life: Lives, st
     timeline.advance(leap.world.bank, start + timedelta(hours=50))
     for step in range(1, 1001):
         timeline.advance(small.world.bank, start + step * timedelta(minutes=3))
-    assert state_hash(leap.world.bank) == state_hash(small.world.bank)
+    assert hash_state(leap.world.bank) == hash_state(small.world.bank)
 
 
 def test_the_hash_does_tell_two_instants_apart(new_life: Lives) -> None:
     one, other = new_life(), new_life()
-    assert state_hash(one.world.bank) == state_hash(other.world.bank)
+    assert hash_state(one.world.bank) == hash_state(other.world.bank)
     other.let_pass([1])
-    assert state_hash(one.world.bank) != state_hash(other.world.bank)
+    assert hash_state(one.world.bank) != hash_state(other.world.bank)
 
 
 # In order, each at its own instant
@@ -160,7 +160,7 @@ def test_a_machine_whose_clock_steps_back_takes_no_time_from_the_bank() -> None:
 
 
 def running(machine_time: Callable[[], float]) -> World:
-    return World.begun("w", first_beginning(seed=7, at=START, rate=1.0), machine_time)
+    return World.make_begun("w", first_beginning(seed=7, at=START, rate=1.0), machine_time)
 
 
 def now_of(bank: Bank) -> datetime:

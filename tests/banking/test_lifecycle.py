@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from sandbox.commands.screen import aligned
-from sandbox.contract.moves import MOVES, Status, Trigger, is_final, reachable, row_for, rows_to
+from sandbox.contract.moves import MOVES, Status, Trigger, find_reachable, is_final, row_for, rows_to
 from sandbox.web.docs.reference_tables import moves
 
 # One column a path: from and trigger to what follows, as the contract tells it. A * marks a condition.
@@ -107,14 +107,14 @@ def test_the_table_as_printed_has_each_move_with_its_condition_and_its_clause(pa
 def test_nothing_leads_out_of_a_final_status(path: str) -> None:
     for status in FINAL:
         assert is_final(path, status)
-        assert reachable(path, status) == set()
+        assert find_reachable(path, status) == set()
         for trigger, deferred, settled in product(Trigger, (False, True), (False, True)):
             assert row_for(path, status, trigger, Looks(deferred, settled)) is None
 
 
 @pytest.mark.parametrize("path", [path for path in SINGLE if path.endswith("(ACSP)")])
 def test_with_settlement_at_ACSP_nothing_leads_out_of_it_once_settled_and_ACSC_never_appears(path: str) -> None:
-    assert Status.ACSC not in reachable(path, Status.RCVD)
+    assert Status.ACSC not in find_reachable(path, Status.RCVD)
     for trigger, deferred in product(Trigger, (False, True)):
         assert row_for(path, Status.ACSP, trigger, Looks(deferred, settled=True)) is None
 
@@ -126,7 +126,7 @@ def test_no_row_stands_twice(path: str) -> None:
 
 @pytest.mark.parametrize("path", [path for path in SINGLE if path.startswith("instant")])
 def test_an_instant_payment_never_reaches_PDNG(path: str) -> None:
-    assert Status.PDNG not in reachable(path, Status.RCVD)
+    assert Status.PDNG not in find_reachable(path, Status.RCVD)
     assert not list(rows_to(path, Status.PATC, Status.PDNG))
 
 
@@ -137,10 +137,10 @@ def test_no_row_cancels_a_cross_border_payment(path: str) -> None:
 
 @pytest.mark.parametrize("path", SINGLE)
 def test_no_single_payment_becomes_what_only_others_are(path: str) -> None:
-    begun = reachable(path, Status.RCVD)
+    begun = find_reachable(path, Status.RCVD)
     assert Status.ACWP not in begun and Status.RCVD not in begun
 
 
 def test_a_standing_order_is_active_or_over_and_never_settles() -> None:
-    assert reachable("periodic-payments", Status.PATC) == {Status.PDNG, Status.ACWP, Status.CANC}
+    assert find_reachable("periodic-payments", Status.PATC) == {Status.PDNG, Status.ACWP, Status.CANC}
     assert is_final("periodic-payments", Status.RCVD)  # it is never received without more

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Response, sync_playwright
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.web.docs.site import REFERENCE, SLUGS
 from sandbox.worlds.registry import WorldRegistry
 from tests.browser.chromium import launch_chromium
@@ -50,7 +50,7 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
 
 def main() -> None:
     app = assemble(WorldRegistry(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time))
-    with in_background(app) as address, sync_playwright() as playwright:
+    with serve_in_background(app) as address, sync_playwright() as playwright:
         browser = launch_chromium(playwright)
         for path in ["/_sandbox/health", *(sys.argv[1:] or PAGES)]:
             paint, text, pictures = measure(browser, f"{address}{path}")

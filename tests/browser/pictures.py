@@ -13,7 +13,7 @@ from sandbox.extensions.calibrate.calibration import calibrate_calls
 from sandbox.extensions.calibrate.report import as_page
 from sandbox.machine import machine_time
 from sandbox.recordings.reading import read_recording
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.worlds.registry import WorldRegistry
 from tests.browser.chromium import launch_chromium
 from tests.browser.moving import animated, scenes_of
@@ -116,7 +116,7 @@ def main() -> None:
     name, path = rejected(one), waiting(one)
     careless(other)
     FOLDER.mkdir(exist_ok=True)
-    with in_background(app) as address, sync_playwright() as playwright:
+    with serve_in_background(app) as address, sync_playwright() as playwright:
         browser = launch_chromium(playwright)
         drawn = {
             "calibrate": calibration(browser),

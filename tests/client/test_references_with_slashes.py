@@ -11,7 +11,7 @@ from flask import Flask
 
 from sandbox.client import Client, PathKind, Reference, Refused
 from sandbox.client.transport import segment
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from tests.conftest import HERE
 from tests.spec.files import pain
 from tests.tpp import version
@@ -33,7 +33,7 @@ def send(tpp: Client, reference: str) -> Reference:
 
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_the_client_finds_and_cancels_a_file_by_its_message_id(app: Flask, reference: str) -> None:
-    with in_background(app) as base, Client(base) as tpp:
+    with serve_in_background(app) as base, Client(base) as tpp:
         bank_id = send(tpp, reference).id
         own = Reference("pain.001", reference, PathKind.BULK, external=True)
         assert tpp.status(own).reply.body["payment_file_id"] == bank_id
@@ -44,7 +44,7 @@ def test_the_client_finds_and_cancels_a_file_by_its_message_id(app: Flask, refer
 
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_curl_and_requests_find_it_too(app: Flask, reference: str) -> None:
-    with in_background(app) as base, Client(base) as tpp:
+    with serve_in_background(app) as base, Client(base) as tpp:
         bank_id = send(tpp, reference).id
         address = f"{base}/bulk-payments/pain.001/{segment(reference)}/status?paymentFileIdType=EXTERNAL"
         words = [word for name, value in HEADERS.items() for word in ("-H", f"{name}: {value}")]

@@ -78,7 +78,7 @@ def test_the_help_has_every_command_in_one_group_on_one_whole_line() -> None:
 
 def test_an_extension_says_the_group_of_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     added = Extension(name="x", commands={"a": "", "b": "", "c": ""}, groups={"a": "Check", "b": "Nowhere"})
-    monkeypatch.setattr("sandbox.cli.installed", lambda: (added,))
+    monkeypatch.setattr("sandbox.cli.load_installed", lambda: (added,))
     groups = group_of_each()
     assert [groups[word] for word in "abc"] == ["Check", LAST_GROUP, LAST_GROUP]
 

@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 
 from sandbox.banking.iban import make_belgian
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.reader import CAF, Reader, approved, book, consent_address
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 
@@ -228,5 +228,5 @@ def test_a_life_of_consents_and_bookings_is_replayed_to_the_same_bank(
     reader.renew()
     withdraw(tpp)
     world = worlds.get("default")
-    again = replayed(world.beginning, world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(world.beginning, world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)

@@ -12,7 +12,7 @@ from freezegun import freeze_time
 from sandbox.banking.durations import read_instant
 from sandbox.banking.iban import BANK_BIC, is_iban
 from sandbox.contract.decisions import Decisions
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, Tpp, payment, refused
@@ -180,12 +180,12 @@ def test_running_without_a_rate_is_as_fast_as_the_machine(tpp: Tpp) -> None:
 
 
 def test_a_reset_brings_the_world_back_as_it_was_loaded(tpp: Tpp, worlds: WorldRegistry) -> None:
-    before = state_hash(worlds.get("default").bank)
+    before = hash_state(worlds.get("default").bank)
     first = tpp.initiated()
     tpp.advance("2d")
     reply = tpp.control("POST", "/reset")
     assert (reply.status_code, reply.get_json()["clock"]["now"]) == (200, MORNING)
-    assert state_hash(worlds.get("default").bank) == before
+    assert hash_state(worlds.get("default").bank) == before
     assert tpp.listed("payments") == tpp.listed("journal") == tpp.listed("requests") == []
     assert tpp.initiated() == first  # the same seed draws the same again
 
@@ -422,12 +422,12 @@ READS = ("/health", "/clock", "/worlds", "/customers", "/clients", "/accounts", 
 def test_a_read_never_moves_a_frozen_bank(tpp: Tpp, worlds: WorldRegistry, path: str) -> None:
     tpp.initiated()
     world = worlds.get("default")
-    before = (state_hash(world.bank), len(world.log), world.calls.made)
+    before = (hash_state(world.bank), len(world.log), world.calls.made)
     with freeze_time("2031-01-01") as machine:
         for _ in range(3):
             assert tpp.control("GET", path).status_code == 200
             machine.tick(timedelta(days=30))
-    assert (state_hash(world.bank), len(world.log), world.calls.made) == before
+    assert (hash_state(world.bank), len(world.log), world.calls.made) == before
 
 
 @pytest.mark.parametrize("path", [path for path in READS if path not in ("/health", "/worlds")])

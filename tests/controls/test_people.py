@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.payer import approve, balance, begin, cosign, is_balanced, signed, status, told
 from tests.reader import Reader, consent_uris
 from tests.spec import files
@@ -255,8 +255,8 @@ def test_each_change_has_a_line_in_the_journal_and_a_world_that_is_replayed_has_
         (iban, "added", None),
     ]
     world = worlds.get("default")
-    again = replayed(world.beginning, world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(world.beginning, world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)
 
 
 WRONG: tuple[tuple[str, str, dict[str, Any], str], ...] = (
@@ -286,11 +286,11 @@ WRONG: tuple[tuple[str, str, dict[str, Any], str], ...] = (
 def test_what_is_wrong_is_named_and_changes_nothing(
     tpp: Tpp, bank: Bank, alice: str, method: str, path: str, body: dict[str, Any], named: str
 ) -> None:
-    before = state_hash(bank)
+    before = hash_state(bank)
     assert refused(
         tpp.http.open(f"/_sandbox{path.replace('ALICE', alice)}", method=method, json=body), 400, INVALID, named
     )
-    assert state_hash(bank) == before
+    assert hash_state(bank) == before
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.contracts import contract
 from tests.contracts import order as standing_order
 from tests.payer import signed
@@ -49,7 +49,7 @@ def test_the_money_of_a_settled_payment_comes_back_at_once(
     (_, left), (remark, came) = lines(worlds, tpp.iban_of("bram"))
     assert left == -came and remark.startswith(f"{back.upper()} {reason} ")
     world = worlds.get("default")
-    assert state_hash(replayed(world.beginning, world.log, world.bank.clock.now)) == state_hash(world.bank)
+    assert hash_state(replay(world.beginning, world.log, world.bank.clock.now)) == hash_state(world.bank)
 
 
 @pytest.mark.parametrize("back, reason", [("return", "AC04"), ("recall", "FOCR")])

@@ -104,9 +104,9 @@ def test_calls_are_counted_by_operation_and_status(tpp: Tpp) -> None:
 def test_worlds_are_counted_and_those_that_are_away_are_not_woken(kept: Kept) -> None:
     for name in ("a", "b", "c"):
         Tpp(kept.app, name).initiated()
-    away = {world.name for world in kept.worlds.all() if world.is_unloaded}
+    away = {world.name for world in kept.worlds.list_all() if world.is_unloaded}
     found = figures(kept.tpp)
-    assert {world.name for world in kept.worlds.all() if world.is_unloaded} == away == {"a", "b"}
+    assert {world.name for world in kept.worlds.list_all() if world.is_unloaded} == away == {"a", "b"}
     assert (found["bank_sandbox_worlds", "live"], found["bank_sandbox_worlds", "away"]) == (2, 2)
     assert found["bank_sandbox_initiations", "RCVD", "payment"] == 1
     assert found["bank_sandbox_acts",] == 1

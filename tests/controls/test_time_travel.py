@@ -8,9 +8,9 @@ from flask import Flask
 
 from sandbox.bank import timeline
 from sandbox.storage.bank_copy import copy_bank
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests import contracts
 from tests.conftest import MORNING
 from tests.reader import Reader
@@ -91,10 +91,10 @@ def test_what_never_comes_is_told_with_the_reason_and_nothing_moves(
     tpp: Tpp, worlds: WorldRegistry, status: str, named: str
 ) -> None:
     waiting = tpp.initiated()
-    before = state_hash(worlds.get("default").bank)
+    before = hash_state(worlds.get("default").bank)
     within = "30m" if status == "PDNG" else None
     assert unmoved(tpp, awaits(tpp, waiting, status, within), named)
-    assert state_hash(worlds.get("default").bank) == before
+    assert hash_state(worlds.get("default").bank) == before
 
 
 def test_what_is_over_never_changes(tpp: Tpp) -> None:
@@ -188,7 +188,7 @@ def test_a_fork_is_the_world_as_it_is_and_both_go_on_apart(tpp: Tpp, app: Flask,
     paid = signed_by_alice(tpp)
     assert fork(tpp, "default", "b").status_code == 201
     twin = Tpp(app, "b")
-    assert state_hash(worlds.find("b").bank) == state_hash(worlds.find("default").bank)
+    assert hash_state(worlds.find("b").bank) == hash_state(worlds.find("default").bank)
     twin.advance("2m")
     assert (told(twin, paid), told(tpp, paid)) == (("ACSC", None), ("PDNG", None))
     tpp.control("POST", f"/payments/{paid}/move", status="RJCT", reason="AC04")
@@ -258,11 +258,11 @@ def test_a_fork_at_an_earlier_time_is_the_world_as_it_was_and_goes_its_own_way(
     fork(tpp, "default", "live")
     went_on(tpp, reader)
     world = worlds.find("default")
-    before = state_hash(world.bank)
+    before = hash_state(world.bank)
     reply = fork(tpp, "default", "then", HALF_PAST)
     assert (reply.status_code, reply.json["clock"]["now"]) == (201, HALF_PAST)
-    assert state_hash(world.bank) == before
-    assert state_hash(worlds.find("then").bank) == state_hash(worlds.find("live").bank)
+    assert hash_state(world.bank) == before
+    assert hash_state(worlds.find("then").bank) == hash_state(worlds.find("live").bank)
     twin = Tpp(app, "then")
     assert [row["at"] for row in twin.listed("journal")] == [
         row["at"] for row in tpp.listed("journal") if row["at"] <= HALF_PAST
@@ -272,7 +272,7 @@ def test_a_fork_at_an_earlier_time_is_the_world_as_it_was_and_goes_its_own_way(
     assert [row["order"]["creditor_name"] for row in twin.listed("payments")] == ["Jan Peeters"]
     twin.initiated(creditor_name="another way")
     twin.advance("1d")
-    assert state_hash(world.bank) == before
+    assert hash_state(world.bank) == before
 
 
 def test_playing_a_worlds_log_again_gives_the_same_bank(tpp: Tpp, worlds: WorldRegistry) -> None:
@@ -287,10 +287,10 @@ def test_playing_a_worlds_log_again_gives_the_same_bank(tpp: Tpp, worlds: WorldR
     assert tpp.initiate().status_code == 503
     lived(tpp)
     world = worlds.find("default")
-    again = replayed(world.beginning, world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(world.beginning, world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)
     again.rulebook.met[0] = 7
-    assert state_hash(again) != state_hash(world.bank)  # how often a rule was met is part of it
+    assert hash_state(again) != hash_state(world.bank)  # how often a rule was met is part of it
 
 
 def test_a_rewind_is_a_fork_that_takes_the_worlds_own_name(tpp: Tpp) -> None:
@@ -310,7 +310,7 @@ def test_the_control_rewinds_a_world_and_leaves_the_others(tpp: Tpp, app: Flask,
     reply = tpp.control("POST", "/worlds/default/rewind", at=HALF_PAST)
     found = reply.get_json()
     assert (reply.status_code, found["name"], found["clock"]["now"]) == (200, "default", HALF_PAST)
-    assert state_hash(worlds.find("default").bank) == state_hash(worlds.find("then").bank)
+    assert hash_state(worlds.find("default").bank) == hash_state(worlds.find("then").bank)
     assert all(row["at"] <= HALF_PAST for row in tpp.listed("requests")) and tpp.listed("requests")
     assert (now(Tpp(app, "b")), now(tpp)) == (later, HALF_PAST)
     assert tpp.control("POST", "/worlds/default/rewind", at=later).status_code == 400  # that is to come again
@@ -331,11 +331,11 @@ def test_a_wrong_rewind_is_refused_and_changes_nothing(
     tpp: Tpp, worlds: WorldRegistry, name: str, body: dict[str, str], status: int, why: str
 ) -> None:
     tpp.initiated()
-    before = state_hash(worlds.find("default").bank)
+    before = hash_state(worlds.find("default").bank)
     reply = tpp.control("POST", f"/worlds/{name}/rewind", **body)
     assert reply.status_code == status and why in reply.text
-    assert state_hash(worlds.find("default").bank) == before
-    assert [world.name for world in worlds.all()] == ["default"]
+    assert hash_state(worlds.find("default").bank) == before
+    assert [world.name for world in worlds.list_all()] == ["default"]
 
 
 def test_a_fork_keeps_rules_faults_and_their_counts(tpp: Tpp, app: Flask) -> None:
@@ -367,26 +367,26 @@ def test_a_wrong_fork_is_refused(
     tpp: Tpp, worlds: WorldRegistry, name: str, as_name: str, at: str | None, status: int
 ) -> None:
     assert fork(tpp, name, as_name, at).status_code == status
-    assert [world.name for world in worlds.all()] == ["default"]
+    assert [world.name for world in worlds.list_all()] == ["default"]
 
 
 def test_a_copy_of_a_bank_stays_as_it_was_whatever_its_bank_does(tpp: Tpp, worlds: WorldRegistry) -> None:
     reader = began(tpp)
     bank = worlds.find("default").bank
     twin = copy_bank(bank)
-    before = state_hash(bank)
+    before = hash_state(bank)
     went_on(tpp, reader)
-    assert state_hash(twin) == before != state_hash(bank)
+    assert hash_state(twin) == before != hash_state(bank)
 
 
 def test_what_happens_to_a_copy_of_a_bank_does_not_happen_to_the_bank(tpp: Tpp, worlds: WorldRegistry) -> None:
     lived(tpp)
     bank = worlds.find("default").bank
-    before, first, second = state_hash(bank), copy_bank(bank), copy_bank(bank)
+    before, first, second = hash_state(bank), copy_bank(bank), copy_bank(bank)
     for twin in (first, second):
         timeline.advance(twin, twin.clock.now + timedelta(days=40))
-    assert state_hash(bank) == before != state_hash(first)
-    assert state_hash(first) == state_hash(second)
+    assert hash_state(bank) == before != hash_state(first)
+    assert hash_state(first) == hash_state(second)
 
 
 def test_what_a_bank_owns_is_not_shared_with_its_twin(tpp: Tpp, worlds: WorldRegistry) -> None:

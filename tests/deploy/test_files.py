@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.server.bounded_waitress import behind_tls
+from sandbox.server.bounded_waitress import is_behind_tls
 from tests.deploy.proxies import ROOT
 
 
@@ -29,4 +29,4 @@ def test_both_ask_for_a_certificate_and_leave_the_judgement_to_the_bank() -> Non
 )
 def test_a_proxy_on_this_machine_says_that_it_ended_the_tls(scheme: str | None, sender: str, believed: bool) -> None:
     environ = {"REMOTE_ADDR": sender} | ({} if scheme is None else {"HTTP_X_FORWARDED_PROTO": scheme})
-    assert behind_tls(environ) is believed
+    assert is_behind_tls(environ) is believed

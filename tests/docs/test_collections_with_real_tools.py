@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from tests.docs.test_collections import SENT, write
 
 PATIENCE = 120  # a guard against hanging, not a promise
@@ -22,7 +22,7 @@ PATIENCE = 120  # a guard against hanging, not a promise
 
 @pytest.fixture
 def bank(app: Flask) -> Iterator[str]:
-    with in_background(app) as url:
+    with serve_in_background(app) as url:
         yield url
 
 

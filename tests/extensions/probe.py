@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import sandbox
 from sandbox.cli import main
-from sandbox.extension_registry import installed
+from sandbox.extension_registry import load_installed
 from sandbox.testing import BankFixture
 
 GATEWAY = 500
@@ -69,4 +69,4 @@ if __name__ == "__main__":
         pay(bank)
         open_pages(bank, http)
         carry(bank, http)
-    print("extensions:", *(extension.name for extension in installed()))  # noqa: T201
+    print("extensions:", *(extension.name for extension in load_installed()))  # noqa: T201

@@ -13,7 +13,7 @@ SHARE = 0.25
 MESSAGE = "a conflict that the tests ordered"
 RAISE = f"DO $$ BEGIN RAISE EXCEPTION '{MESSAGE}' USING ERRCODE = 'serialization_failure'; END $$"
 
-send = postgres_database._rows
+send = postgres_database._fetch_rows
 random = Random()
 
 
@@ -24,5 +24,5 @@ def send_or_conflict(connection: postgres_database._BoundedConnection, query: st
 
 
 if __name__ == "__main__":
-    postgres_database._rows = send_or_conflict
+    postgres_database._fetch_rows = send_or_conflict
     main()

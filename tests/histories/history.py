@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sandbox.app import first_beginning
 from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from sandbox.worlds.registry import WorldRegistry
 from tests.histories.clients import REACHABLE, WORLDS, Client, History
@@ -142,10 +142,10 @@ def demand(url: str, history: History) -> None:
                 assert shown in REACHABLE[known.status], f"world {name}: {known.payment_id} went {way}"
             row = store.find(name)
             assert row is not None
-            acts = list(store.acts(row.id, row.root, row.position.head))  # each act follows the one before it
+            acts = list(store.read_acts(row.id, row.root, row.position.head))  # each act follows the one before it
             assert len(acts) == row.acts
             played = world.snapshot(world.bank.clock.now).bank
-            assert state_hash(played) == state_hash(world.bank), f"world {name} comes to another state"
+            assert hash_state(played) == hash_state(world.bank), f"world {name} comes to another state"
         twice = [payment_id for payment_id, count in ids.items() if count > 1]
         assert not twice, f"given twice: {twice}"
     finally:

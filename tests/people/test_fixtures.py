@@ -152,7 +152,7 @@ def test_a_fault_is_refused_by_its_place(where: str, value: object, fault: str) 
 
 
 def test_what_is_no_yaml_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.people.fixtures.fixture_bytes", lambda name: b"customers: {a: 1, a: 2}")
+    monkeypatch.setattr("sandbox.people.fixtures.read_fixture", lambda name: b"customers: {a: 1, a: 2}")
     with pytest.raises(ValueError, match=r"twice\.yaml:1:19: the key 'a' stands here twice"):
         load_fixtures("twice")
 
@@ -166,7 +166,7 @@ accounts:
   two: {owners: [ann], opening: {}}
 clients: {}
 """
-    monkeypatch.setattr("sandbox.people.fixtures.fixture_bytes", lambda name: text.encode())
+    monkeypatch.setattr("sandbox.people.fixtures.read_fixture", lambda name: text.encode())
     with pytest.raises(ScenarioErrors) as refused:
         load_fixtures("faulty")
     assert [(error.line, error.column) for error in refused.value.errors] == [(2, 26), (2, 62), (4, 29), (5, 8)]

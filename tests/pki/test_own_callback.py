@@ -10,7 +10,7 @@ from flask import Flask
 
 import sandbox
 from sandbox.app import assemble, assemble_controls
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.web.api.addresses import CALLBACK, CONTROLS, Hosts, read_public_url
 from sandbox.web.controls.lock import Lock
 from sandbox.worlds.registry import WorldRegistry
@@ -110,7 +110,7 @@ def test_the_address_that_a_caller_connected_to_is_the_servers_own(app: Flask) -
     tpp = Tpp(app)
     client = {"redirect_uris": ["https://tpp.example/back"]}
     assert tpp.http.put("/_sandbox/clients/demo-tpp", json=client).status_code == 200
-    with in_background(app) as address:
+    with serve_in_background(app) as address:
         port = urlsplit(address).port or 0
         assert initiate(port, f"127.0.0.1:{port}", f"{address}{CALLBACK}")[0] == 201
         assert initiate(port, "evil.example", f"{address}{CALLBACK}")[0] == 201
@@ -198,7 +198,7 @@ def test_an_application_for_another_server_is_told_too() -> None:
 def test_a_host_is_written_as_the_caller_wrote_it(worlds: WorldRegistry, host: str) -> None:
     """Also what is no internationalized name, or one that reads like another."""
     app = assemble(worlds, lock=Lock(hosts=Hosts("0.0.0.0", frozenset({"*"}))))
-    with in_background(app) as address:
+    with serve_in_background(app) as address:
         port = urlsplit(address).port or 0
         status, body = initiate(port, host, "http://127.0.0.1:9000/callback")
         assert status == 201

@@ -16,7 +16,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.options import Seed, read_seed
 from sandbox.commands.serve import beginning_of, seed_shown
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from sandbox.worlds.beginning import secret_of, seed_of
 from sandbox.worlds.registry import WorldRegistry
@@ -195,13 +195,13 @@ def test_a_world_with_a_secret_goes_on_as_if_it_had_never_been_away(tmp_path: Pa
     path, seed = tmp_path / "bank.state", f"7-{SECRET}"
     kept, twin = started(seed, path=path), started(seed)
     assert led(kept) == led(twin)
-    left = kept.get("default").ask(state_hash)
+    left = kept.get("default").ask(hash_state)
     assert kept.store is not None
     kept.store.close()
     assert SECRET.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
     again = started(None, path=path)
     assert seed_shown(again) == "7 of the state file"
-    assert again.get("default").ask(state_hash) == left
+    assert again.get("default").ask(hash_state) == left
     assert led(again) == led(twin)
     assert again.store is not None
     again.store.close()

@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.test import create_environ, run_wsgi_app
 
 from sandbox.app import assemble, assemble_controls
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.console.visits import FILES
 from sandbox.web.controls.lock import OPEN, Lock
@@ -44,7 +44,7 @@ def beginning(worlds: WorldRegistry) -> Any:
     bank = world.bank
     clients = {name: replace(client) for name, client in bank.clients.items()}
     return (
-        sorted(world.name for world in worlds.all()),
+        sorted(world.name for world in worlds.list_all()),
         (
             bank.clock.now,
             world.clock.pace.rate,
@@ -90,7 +90,7 @@ def test_no_spelling_leads_past_the_lock(worlds: WorldRegistry, way: str, apart:
 def test_no_bytes_on_the_line_lead_past_the_lock(worlds: WorldRegistry, way: str) -> None:
     lock, given = WAYS[way]
     app, before = assemble(worlds, lock=lock), beginning(worlds)
-    with in_background(app) as url:
+    with serve_in_background(app) as url:
         address = url.removeprefix("http://")
         sent = list(tries(app, way, address))
         host = given.get("Host", address)

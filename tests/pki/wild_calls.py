@@ -23,7 +23,7 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.operations import BY_NAME
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.storage.store import open_store
 from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
@@ -350,7 +350,7 @@ def served(state: str | None = None) -> Iterator[tuple[Flask, Line]]:
     store = None if state is None else open_store(state)
     app = assemble(WorldRegistry(beginning, lambda: 1_800_000_000.0, store))
     try:
-        with in_background(app) as address:
+        with serve_in_background(app) as address:
             yield app, Line(address)
     finally:
         if store is not None:

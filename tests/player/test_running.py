@@ -25,7 +25,7 @@ from sandbox.player.runs import (
     write_junit_of_scenarios,
 )
 from sandbox.scenarios import ScenarioErrors, read_scenario
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.worlds.registry import WorldRegistry
 
 HERE = Path(__file__).parent
@@ -88,7 +88,7 @@ def test_a_world_goes_away_when_all_held_and_stays_for_a_look_otherwise(url: str
 @contextmanager
 def running_server(**more: Any) -> Iterator[str]:
     worlds = WorldRegistry(first_beginning(seed=5, **more), machine_time)
-    with in_background(assemble(worlds)) as address:
+    with serve_in_background(assemble(worlds)) as address:
         yield address
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.psu.psu import Psu, address_of, file_address, file_id, order_address, problem, row, title
 from tests.spec.bodies import ALICE, BAKKERIJ, BRAM
 from tests.tpp import BELGIAN, ISCT, XB, Tpp, payment, refused
@@ -155,11 +155,11 @@ def test_a_world_that_is_replayed_or_carried_elsewhere_has_the_same_outcomes(
     psu.send(f"{address}/payee")
     psu.type(address, psu.read_code(address))
     world = worlds.get("default")
-    assert state_hash(replayed(world.beginning, world.log, world.bank.clock.now)) == state_hash(world.bank)
+    assert hash_state(replay(world.beginning, world.log, world.bank.clock.now)) == hash_state(world.bank)
     file = tpp.http.get("/_sandbox/export").data
     kind = "application/x-ndjson" if file[:1] == b"{" else "application/gzip"
     assert tpp.http.post("/_sandbox/import?as=there", data=file, content_type=kind).status_code == 201
-    assert state_hash(worlds.get("there").bank) == state_hash(world.bank)
+    assert hash_state(worlds.get("there").bank) == hash_state(world.bank)
 
 
 def test_by_default_nothing_is_checked(tpp: Tpp, psu: Psu) -> None:

@@ -5,9 +5,9 @@ import re
 import pytest
 from flask import Flask
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.psu.psu import Psu, consent_address, title
 from tests.tpp import Tpp
 
@@ -111,5 +111,5 @@ def test_a_replayed_world_has_the_same_visits_and_consents(tpp: Tpp, psu: Psu, w
     psu.open(path)
     psu.send(path)
     world = worlds.get("default")
-    again = replayed(world.beginning, world.log, world.bank.clock.now)
-    assert state_hash(again) == state_hash(world.bank)
+    again = replay(world.beginning, world.log, world.bank.clock.now)
+    assert hash_state(again) == hash_state(world.bank)

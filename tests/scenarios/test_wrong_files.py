@@ -115,7 +115,7 @@ def test_junk_of_the_right_shape_never_breaks_the_reader(content: dict[str, Any]
 @pytest.mark.parametrize("count", [50, 51, 20_000])
 def test_of_many_errors_the_first_are_told_and_no_more_is_read(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("sandbox.reader.shapes.suggestion", lambda name, known: asked.append(name))
+    monkeypatch.setattr("sandbox.reader.shapes.suggest", lambda name, known: asked.append(name))
     unknown = {f"unsigned_afte{number}": 1 for number in range(count)}
     for read in (
         lambda: read_content({"settings": unknown}, "many"),

@@ -16,7 +16,7 @@ import pytest
 from flask import Flask
 
 from sandbox.client import Controls
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30  # a guard against hanging, not a promise
@@ -88,7 +88,7 @@ def test_it_starts_a_bank_and_a_shop_and_ends_both_in_order(how: signal.Signals)
 
 
 def test_it_stands_beside_a_bank_that_runs_already(app: Flask) -> None:
-    with in_background(app) as bank, Controls(bank) as controls:
+    with serve_in_background(app) as bank, Controls(bank) as controls:
         with demo("--port", "0", "--bank", f"{bank}/", "--rate", "60") as (running, at):
             assert at["bank"] == bank and httpx.get(at["shop"], trust_env=False).status_code == 200
             assert controls.clock.get().rate == 60
@@ -100,7 +100,7 @@ def test_it_stands_beside_a_bank_that_runs_already(app: Flask) -> None:
 
 @pytest.mark.parametrize("option", ["--port", "--bank-port"])
 def test_a_port_that_is_taken_is_said_kindly(option: str, app: Flask) -> None:
-    with in_background(app) as bank:
+    with serve_in_background(app) as bank:
         words = ["--port", "0", "--bank-port", "0", option, str(urlsplit(bank).port)]
         done = subprocess.run([*recipe(), *words], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1

@@ -242,7 +242,7 @@ class Director(ABC):
 
     def silence(self) -> None:
         """Worlds that nobody calls leave memory."""
-        for world in self.worlds.in_memory():
+        for world in self.worlds.list_in_memory():
             self.worlds.put_away(world)
 
     def write_calls(self) -> None:

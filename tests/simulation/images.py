@@ -26,7 +26,7 @@ def image(path: Path, folder: Path) -> Path:
 
 def content(worlds: WorldRegistry) -> Content:
     """All that a file keeps of worlds, as memory has it. A clock that runs may stand a moment later after a start."""
-    found = {world.name: damage.content_of(world) for world in worlds.all()}
+    found = {world.name: damage.content_of(world) for world in worlds.list_all()}
     return {name: (None if of[4].rate else of[0], *of[1:]) for name, of in found.items()}
 
 

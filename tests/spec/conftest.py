@@ -29,7 +29,7 @@ def shared_app(register: WorldRegistry) -> Flask:
 
 @pytest.fixture
 def worlds(register: WorldRegistry) -> WorldRegistry:
-    for world in register.all():
+    for world in register.list_all():
         register.drop(world.name)
     register.make("default", register.beginning)
     return register

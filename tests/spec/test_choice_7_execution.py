@@ -9,9 +9,9 @@ import pytest
 
 from sandbox.bank.ledger import AccountLine
 from sandbox.contract.decisions import with_changes
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.spec import files
 from tests.spec.bodies import ALICE
@@ -42,7 +42,7 @@ def world(worlds: WorldRegistry) -> Iterator[World]:
     yield here
     assert not any(here.bank.ledger.totals().values())
     if here.bank.settings == before.settings:
-        assert state_hash(replayed(before, here.log, here.bank.clock.now)) == state_hash(here.bank)
+        assert hash_state(replay(before, here.log, here.bank.clock.now)) == hash_state(here.bank)
 
 
 def balance(world: World, iban: str) -> Decimal:

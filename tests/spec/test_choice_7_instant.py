@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.bulkfiles.a_file import Bulk
 from tests.spec import files
@@ -27,7 +27,7 @@ def world(worlds: WorldRegistry) -> Iterator[World]:
     here = worlds.get("default")
     yield here
     assert not any(here.bank.ledger.totals().values())
-    assert state_hash(replayed(here.beginning, here.log, here.bank.clock.now)) == state_hash(here.bank)
+    assert hash_state(replay(here.beginning, here.log, here.bank.clock.now)) == hash_state(here.bank)
 
 
 def instant(*amounts: str, **more: Any) -> Bulk:

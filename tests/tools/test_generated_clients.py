@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from tests.tools.java import JAVA_OPTIONS
 from tests.tools.node import HERE, run
 from tests.tpp import CALLBACK, CHALLENGE, VERIFIER, Tpp
@@ -54,7 +54,7 @@ def test_clients_in_python(app: Flask, tpp: Tpp, tmp_path: Path, monkeypatch: py
         generate(tpp.http.get(f"/_sandbox/{document}").text, "python", tmp_path / name, packageName=name)
         folders.append(str(tmp_path / name / "client"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders))
-    with in_background(app) as base:
+    with serve_in_background(app) as base:
         code, said = run([sys.executable, str(HERE / "paying.py"), facts_of(base)], tmp_path)
     assert code == 0, said
     assert json.loads(said) == paid(tpp)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from tests.payer import approve, begin
 from tests.spec.secrets import HARD, register
 from tests.tools.node import run_script
@@ -29,7 +29,7 @@ def test_the_library_fetches_and_refreshes_tokens_whatever_the_secret(
         secret = "demo-secret" if client_id == "demo-tpp" else register(tpp, client_id)
         callback = a_callback(Tpp(app, client_id=client_id))
         clients.append({"library": library, "client_id": client_id, "secret": secret, "callback": callback})
-    with in_background(app) as base:
+    with serve_in_background(app) as base:
         facts = {"base": base, "redirect_uri": CALLBACK, "verifier": VERIFIER, "clients": clients}
         pairs = run_script("oauth.mjs", facts, tmp_path, *LIBRARIES)
     assert [pair.get("scope", pair) for pair in pairs] == ["PIS"] * len(NAMES)
@@ -41,7 +41,7 @@ def test_the_library_fetches_and_refreshes_tokens_whatever_the_secret(
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_library_hears_that_a_secret_is_wrong(app: Flask, tpp: Tpp, tmp_path: Path, library: str) -> None:
     client = {"library": library, "client_id": "demo-tpp", "secret": "demo-secret-", "callback": a_callback(tpp)}
-    with in_background(app) as base:
+    with serve_in_background(app) as base:
         facts = {"base": base, "redirect_uri": CALLBACK, "verifier": VERIFIER, "clients": [client]}
         (told,) = run_script("oauth.mjs", facts, tmp_path, *LIBRARIES)
     assert told["status"] == 401, told
@@ -49,7 +49,7 @@ def test_the_library_hears_that_a_secret_is_wrong(app: Flask, tpp: Tpp, tmp_path
 
 @pytest.mark.parametrize("prefix", ["", "/worlds/b"])
 def test_the_libraries_go_from_the_metadata_of_a_world_to_tokens(app: Flask, tmp_path: Path, prefix: str) -> None:
-    with in_background(app) as root:
+    with serve_in_background(app) as root:
         facts = {"base": f"{root}{prefix}", "redirect_uri": CALLBACK}
         found = run_script("discovery.mjs", facts, tmp_path, *LIBRARIES)
     assert found["scope"] == "AIS"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from tests.payer import details, signed, tokens
 from tests.reader import Reader
 from tests.tpp import Tpp, payment
@@ -107,7 +107,7 @@ def test_explain_names_the_axis_that_answered(tpp: Tpp) -> None:
 def test_a_server_closes_the_connection_and_sends_pieces(app: Flask, tpp: Tpp) -> None:
     import httpx
 
-    with in_background(app) as root, httpx.Client() as line:
+    with serve_in_background(app) as root, httpx.Client() as line:
         kept = line.get(f"{root}/accounts")
         varied = {"connection": "closed", "body_pieces": "pieces", "header_case": "lower"}
         tpp.control("PATCH", "/settings", variants=varied)

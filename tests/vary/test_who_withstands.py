@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import FLOWS as TABLE
-from sandbox.contract.reference_flows import SHOP, axes_of, evidence
+from sandbox.contract.reference_flows import SHOP, axes_of, describe_evidence
 from sandbox.web.docs.reference_tables import PAGES, table_of
 from tests.vary.flows import FLOWS
 
@@ -42,12 +42,12 @@ def test_the_reference_says_of_each_axis_who_shows_it() -> None:
     page = PAGES["axes"]()
     for name, axis in AXES.items():
         (line,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
-        assert evidence(axis) in line and axis.about[:30] in line
+        assert describe_evidence(axis) in line and axis.about[:30] in line
     for name, words in TABLE.items():
         assert f"| `{name}` | {words} | {', '.join(axes_of(name))} |" in page
     head, rows = table_of("variants")
     place = head.index("withstood")
-    expected = {name: evidence(axis).replace("`", "") for name, axis in AXES.items()}
+    expected = {name: describe_evidence(axis).replace("`", "") for name, axis in AXES.items()}
     assert {row[0]: row[place] for row in rows} == expected
 
 

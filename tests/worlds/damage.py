@@ -21,7 +21,7 @@ from typing import Any
 
 from sandbox.storage import checkpoint
 from sandbox.storage.format import StateFileError
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
 from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.faults import CallCondition, Fault, FaultAnswer
@@ -79,7 +79,7 @@ def content(path: Path) -> dict[str, Any]:
     """All that a file holds: each world's bank, acts, clock and faults."""
     store, worlds = opened(path)
     with closing(store):
-        found = {world.name: content_of(world) for world in worlds.all()}
+        found = {world.name: content_of(world) for world in worlds.list_all()}
         if store.notes:
             raise StateFileError("; ".join(store.notes))
         return found
@@ -88,7 +88,7 @@ def content(path: Path) -> dict[str, Any]:
 def content_of(world: Any) -> Any:
     faults = world.faults
     return (
-        world.ask(state_hash),
+        world.ask(hash_state),
         list(world.log),
         world.beginning,
         world.opening,

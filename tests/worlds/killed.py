@@ -28,10 +28,10 @@ from sandbox.machine import machine_time
 from sandbox.storage import checkpoint
 from sandbox.storage.checkpoints import Checkpoints
 from sandbox.storage.sqlite_database import SqliteDatabase
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import StoredActs, replayed
+from sandbox.worlds.snapshot import StoredActs, replay
 from sandbox.worlds.world import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
 
@@ -141,7 +141,7 @@ def meet_statements(random: Random, step: Callable[[], object]) -> None:
     """Before a statement goes to PostgreSQL, or once it was done and its answer is here."""
     from sandbox.storage import postgres_database
 
-    original, is_after = postgres_database._rows, random.random() < 0.5
+    original, is_after = postgres_database._fetch_rows, random.random() < 0.5
 
     def met(*given: Any) -> Any:
         rows = original(*given) if is_after else None
@@ -197,8 +197,8 @@ def looked_at(path: Path | str, expected: list[str], told: list[str], counts: Co
         assert isinstance(world.log, StoredActs)
         acts = list(world.log)
         found = list(world.bank.payments)
-        again = replayed(world.beginning, acts, world.bank.clock.now)
-        assert state_hash(again) == state_hash(world.bank)
+        again = replay(world.beginning, acts, world.bank.clock.now)
+        assert hash_state(again) == hash_state(world.bank)
         assert [act.verb for act in acts].count("payments.initiate") == len(found)
         counts["acts"] += len(acts)
         counts["from a checkpoint"] += world._checkpoint_acts > 0

@@ -69,7 +69,7 @@ def banks_of_state(path: Path, name: str) -> tuple[Bank, Bank]:
         row = store.find(name)
         assert row is not None
         new, after = (bank_of(*read_beginning(row.beginning)) for _ in range(2))
-        play(after, store.acts(row.id, row.root, row.position.head), row.root.acts)
+        play(after, store.read_acts(row.id, row.root, row.position.head), row.root.acts)
         return new, after
     finally:
         store.close()

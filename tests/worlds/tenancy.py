@@ -7,7 +7,7 @@ from flask import Flask
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
 from sandbox.worlds.registry import Room, WorldRegistry
 from tests.conftest import MORNING
@@ -46,13 +46,13 @@ class Server:
     def silence(self, seconds: float = HALF_AN_HOUR) -> None:
         """Time passes, then calls of the default world come, each of which may let one other leave memory."""
         self.machine.now += seconds
-        for _ in self.worlds.all():
+        for _ in self.worlds.list_all():
             assert self.tpp().control("GET", "/health").status_code == 200
             assert self.tpp().control("GET", "/clock").status_code == 200
 
     def is_unloaded(self, name: str) -> bool:
         """To look for it by its name would load it."""
-        return next(world for world in self.worlds.all() if world.name == name).is_unloaded
+        return next(world for world in self.worlds.list_all() if world.name == name).is_unloaded
 
     def leave_memory(self, name: str) -> bool:
         return self.worlds.put_away(self.worlds.find(name))
@@ -63,7 +63,7 @@ class Server:
         self.worlds._writer.write_all()
 
     def hashes(self) -> dict[str, str]:
-        return {world.name: world.ask(state_hash) for world in self.worlds.all()}
+        return {world.name: world.ask(hash_state) for world in self.worlds.list_all()}
 
     def payments(self, world: str = "default") -> list[str]:
         return [row["payment_id"] for row in self.tpp(world).listed("payments")]

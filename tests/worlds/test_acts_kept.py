@@ -7,7 +7,7 @@ import pytest
 from sandbox.bank.records import Creditor, Payment
 from sandbox.storage import checkpoint, checkpoints
 from sandbox.storage.checkpoints import Checkpoints
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from sandbox.worlds.whole_stores import check_worlds, copy_banks
 from tests.tpp import refused
@@ -70,7 +70,7 @@ def test_acts_before_the_start_are_deleted_and_the_world_is_the_same(bounded: Se
 def test_another_program_reads_the_start(bounded: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     live(bounded)
     before = bounded.hashes()
-    monkeypatch.setattr(checkpoint, "program_digest", lambda: "of another program")
+    monkeypatch.setattr(checkpoint, "compute_program_digest", lambda: "of another program")
     again = bounded.restarted()
     assert again.hashes() == before
     again.store.close()
@@ -101,10 +101,10 @@ def test_a_copy_that_is_older_than_the_start_is_read_again(database: str) -> Non
 def test_a_world_whose_acts_were_deleted_is_forked_rewound_and_reset(bounded: Server) -> None:
     tpp = bounded.tpp()
     live(bounded)
-    before = bounded.worlds.get("default").ask(state_hash)
+    before = bounded.worlds.get("default").ask(hash_state)
     assert tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code == 201
     forked = bounded.worlds.get("b")
-    assert forked.ask(state_hash) == before
+    assert forked.ask(hash_state) == before
     lived(bounded.tpp("b"))
     now = tpp.control("GET", "/clock").get_json()["now"]
     assert tpp.control("POST", "/worlds/default/rewind", at=now).status_code == 200
@@ -164,7 +164,7 @@ def test_health_says_what_is_stored_and_what_goes(bounded: Server) -> None:
 
 
 def test_a_field_that_an_earlier_program_did_not_know_takes_its_default() -> None:
-    names = checkpoint.field_names(Payment)
+    names = checkpoint.list_field_names(Payment)
     assert names is not None
     values = {name: name for name in names}
     without = [name for name in names if name != "fee"]

@@ -16,11 +16,11 @@ from sandbox.contract.errors import Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.database import Transaction
 from sandbox.storage.sqlite_database import SqliteDatabase
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Change
 from sandbox.storage.transfer.form import ParcelError, demand_fit
 from sandbox.worlds.counts import count_up
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from tests.tpp import refused
 from tests.worlds.killed import initiate
 from tests.worlds.places import number, rows
@@ -35,10 +35,10 @@ def test_who_begins_again_too_late_does_not_take_the_place_of_a_newcomer(server:
     ids = lived(server.tpp("one"))
     with pytest.raises(Refusal):
         late.reset() if how == "reset" else late.load(late.beginning)
-    before = server.worlds.find("one").ask(state_hash)
+    before = server.worlds.find("one").ask(hash_state)
     again = server.restarted()
     assert again.payments("one") == ids
-    assert again.worlds.find("one").ask(state_hash) == before
+    assert again.worlds.find("one").ask(hash_state) == before
     again.store.close()
 
 
@@ -90,7 +90,7 @@ def test_a_world_that_is_gone_from_the_state_is_not_read_back_as_an_empty_one(se
     assert server.leave_memory("one")
     server.store.drop("one")
     with pytest.raises(Refusal, match="NOT_FOUND"):
-        held.ask(state_hash)
+        held.ask(hash_state)
     assert held.dropped
 
 
@@ -174,9 +174,9 @@ def test_worlds_that_are_called_forked_exported_and_leave_memory_at_once_come_to
         assert list(server.worlds.find(name).bank.payments) == ids
     again = server.restarted()
     assert again.hashes() == hashes
-    for world in again.worlds.all():
-        bank = replayed(replace(world.beginning, at=world.opening), world.log, world.clock_reading().now)
-        assert state_hash(bank) == world.ask(state_hash) == hashes[world.name]
+    for world in again.worlds.list_all():
+        bank = replay(replace(world.beginning, at=world.opening), world.log, world.read_clock().now)
+        assert hash_state(bank) == world.ask(hash_state) == hashes[world.name]
     again.store.close()
 
 

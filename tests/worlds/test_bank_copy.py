@@ -20,16 +20,16 @@ from sandbox.storage import checkpoint, long_work
 from sandbox.storage import state_hash as hashing
 from sandbox.storage.bank_copy import copy_bank, release_bank
 from sandbox.storage.checkpoints import Checkpoints
-from sandbox.storage.long_work import AbandonedError, for_caller
+from sandbox.storage.long_work import AbandonedError, work_for_caller
 from sandbox.storage.marks import LogHead
 from sandbox.storage.memory_log import Act
-from sandbox.storage.state_hash import in_order, state_hash
+from sandbox.storage.state_hash import hash_state, sort_in_slices
 from sandbox.storage.store import Store, open_store
 from sandbox.storage.transfer import exporter
 from sandbox.web.controls import initiation_views
 from sandbox.worlds import clock_moves
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.threads import wait_for_threads
@@ -135,7 +135,7 @@ def test_an_await_ends_once_its_caller_is_gone(tpp: Tpp, world: World, monkeypat
     payment = tpp.initiated()
     monkeypatch.setattr(clock_moves, "MOMENTS_AT_ONCE", 1)
     target = Status.CANC
-    with for_caller(lambda: True), pytest.raises(AbandonedError):
+    with work_for_caller(lambda: True), pytest.raises(AbandonedError):
         clock_moves.foresee(world, payment, target, timedelta(hours=2))
     assert clock_moves.foresee(world, payment, target, timedelta(hours=2)) > world.bank.clock.now
 
@@ -147,17 +147,17 @@ def test_payments_are_made_while_the_log_is_compacted(tpp: Tpp, world: World, mo
     assert gate.reached.is_set() and len(list(world.log)) == 2 * KEPT
     gate.open()
     wait_for_threads("compaction")
-    assert_same(replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now), world)
+    assert_same(replay(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now), world)
     for _ in range(3 * KEPT):
         tpp.initiated()
         tpp.advance("1s")
         wait_for_threads("compaction")
     assert len(list(world.log)) <= KEPT + 2 and len(world.log) == 5 * KEPT
-    assert_same(replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now), world)
+    assert_same(replay(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now), world)
 
 
 def assert_same(bank: Bank, world: World) -> None:
-    assert state_hash(bank) == state_hash(world.bank)
+    assert hash_state(bank) == hash_state(world.bank)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -172,7 +172,7 @@ def test_a_log_stays_complete_when_its_compaction_fails(
         tpp.initiated()
         wait_for_threads("compaction")
     assert len(list(world.log)) == 3 * KEPT
-    assert_same(replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now), world)
+    assert_same(replay(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now), world)
 
 
 # It shows one moment
@@ -185,7 +185,7 @@ def test_a_fork_and_an_import_are_the_same_bank(worlds: WorldRegistry) -> None:
     assert tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code == 201
     assert_same(worlds.get("b").bank, world)
     content = tpp.http.get("/_sandbox/export").get_data()
-    assert state_hash(world.bank).encode() in content.splitlines()[-1]
+    assert hash_state(world.bank).encode() in content.splitlines()[-1]
     stripped = tpp.http.get("/_sandbox/export?secrets=strip").get_data()
     for number, file in enumerate((content, stripped)):
         assert tpp.http.post(f"/_sandbox/import?as=c{number}", data=file).status_code == 201
@@ -210,19 +210,19 @@ def test_a_world_starts_from_the_checkpoint_of_the_moment_at_which_it_was_due(
             assert gate.reached.wait(PATIENCE)
             gate.open()
             wait_for_threads("checkpoint")
-        before, row = worlds.get("default").ask(state_hash), worlds.get("default").row
-        found = Checkpoints(store).read(row, checkpoint.program_digest())
+        before, row = worlds.get("default").ask(hash_state), worlds.get("default").row
+        found = Checkpoints(store).read(row, checkpoint.compute_program_digest())
         assert found is not None and found.head.acts == 8 and len(found.bank) > 3000
         ((pieces, of),) = store.database.select("SELECT count(*), count(DISTINCT acts) FROM pieces")
         assert pieces > 3 and of == 1
     with closing(open_store(tmp_path / "bank.state")) as store:
-        monkeypatch.setattr(store, "acts", acts_after(store, 8))
-        assert WorldRegistry(beginning, machine_time, store).get("default").ask(state_hash) == before
+        monkeypatch.setattr(store, "read_acts", acts_after(store, 8))
+        assert WorldRegistry(beginning, machine_time, store).get("default").ask(hash_state) == before
 
 
 def acts_after(store: Store, least: int) -> Callable[[int, LogHead, LogHead], Iterator[Act]]:
     """The acts of a store, for someone who may only ask for the last ones."""
-    acts = store.acts
+    acts = store.read_acts
 
     def ask(world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
         assert since.acts == least
@@ -239,7 +239,7 @@ def test_a_checkpoint_in_pieces_is_the_bank_that_was_written(
     monkeypatch.setattr(checkpoint, "PIECE", 700)
     pieces = list(checkpoint.write(world.bank))
     assert len(pieces) > 10 and max(map(len, pieces)) <= 700
-    fresh = replayed(replace(world.beginning, at=world.opening), [], world.opening)
+    fresh = replay(replace(world.beginning, at=world.opening), [], world.opening)
     checkpoint.read_onto(fresh, b"".join(pieces))
     assert_same(fresh, world)
 
@@ -265,4 +265,4 @@ def test_a_large_register_is_sorted_in_slices(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setattr(hashing, "SLICE", 5)
     monkeypatch.setattr(hashing, "AT_ONCE", 50)
     items = [f"{number * 7919 % 1000:03}" for number in range(count)]
-    assert list(in_order(items)) == sorted(items)
+    assert list(sort_in_slices(items)) == sorted(items)

@@ -23,9 +23,9 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
 from sandbox.scenarios.reading import SHIPPED, load, read_fault, read_rule
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.transfer import file_reader, importer
-from sandbox.storage.transfer.bounds import fault_content, rule_content
+from sandbox.storage.transfer.bounds import fault_content, write_rule
 from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
@@ -240,7 +240,7 @@ def test_a_world_with_people_of_its_own_brings_them_along(
     content = exported(Tpp(tpp.http.application, "zoe"))
     assert "Zoé Peeters" in content.decode()
     assert imported(tpp, content, "?as=again").status_code == 201
-    assert worlds.get("again").ask(state_hash) == worlds.get("zoe").ask(state_hash)
+    assert worlds.get("again").ask(hash_state) == worlds.get("zoe").ask(hash_state)
     monkeypatch.setattr(file_reader, "MONTHS_MAX_OF_ALL", 1)
     assert "months together" in imported(tpp, content, "?as=again").json["error_description"]
     assert b"zoes-secret" not in exported(Tpp(tpp.http.application, "zoe"), "?secrets=strip")
@@ -328,11 +328,11 @@ def test_a_file_that_does_not_hold_is_refused_and_nothing_changes(
     led: Tpp, worlds: WorldRegistry, change: Callable[[list[bytes]], list[bytes]], why: str
 ) -> None:
     lines = exported(led).splitlines()
-    before = worlds.get("led").ask(state_hash)
+    before = worlds.get("led").ask(hash_state)
     reply = imported(led, sealed(change(lines)))
     assert refused(reply, 400, "SBX-", "file")
     assert why in reply.json["error_description"]
-    assert worlds.get("led").ask(state_hash) == before
+    assert worlds.get("led").ask(hash_state) == before
 
 
 def faulty(**change: Any) -> Callable[[list[bytes]], list[bytes]]:
@@ -413,7 +413,7 @@ def test_every_rule_and_fault_of_a_shipped_scenario_reads_the_same_from_what_a_f
     scenarios = [load(name) for name in SHIPPED]
     rules = {rule for scenario in scenarios for rule in scenario.rules}
     faults = [fault for scenario in scenarios for fault in scenario.faults]
-    assert rules and [rule for rule in rules if read_rule(rule_content(rule)) != rule] == []
+    assert rules and [rule for rule in rules if read_rule(write_rule(rule)) != rule] == []
     assert faults and [fault for fault in faults if read_fault(fault_content(fault), "") != fault] == []
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from tests.exports import sealed
 from tests.tpp import Tpp, refused
 from tests.worlds.tenancy import ON_A_DATABASE, Server, lived
@@ -27,9 +27,9 @@ def test_a_world_of_a_database_is_carried_with_the_ids_that_were_answered(server
     other.tpp().http.post("/_sandbox/import?as=again", data=content)
     assert other.payments("again") == server.payments()
     more = other.tpp("again").initiated()
-    hashed = other.worlds.get("again").ask(state_hash)
+    hashed = other.worlds.get("again").ask(hash_state)
     other = other.restarted()
-    assert more in other.payments("again") and other.worlds.get("again").ask(state_hash) == hashed
+    assert more in other.payments("again") and other.worlds.get("again").ask(hash_state) == hashed
     other.store.close()
 
 

@@ -94,11 +94,11 @@ def test_worlds_that_are_away_show_no_earlier_time(state: Path | str, machine: M
     worlds, store = opened(state, machine)
     now(worlds, "b")
     machine.now += HOUR
-    before = worlds.find("b").clock_reading().now
+    before = worlds.find("b").read_clock().now
     store.close()
     machine.now -= 2 * HOUR
     worlds, store = opened(state, machine)
-    assert worlds.find("b").is_unloaded and before <= worlds.find("b").clock_reading().now <= before + SOON
+    assert worlds.find("b").is_unloaded and before <= worlds.find("b").read_clock().now <= before + SOON
     store.close()
 
 
@@ -111,7 +111,7 @@ def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(
     for _ in range(3):
         machine.now += HOUR
         assert now(worlds) == read_instant(MORNING)
-    assert store.latest_time() == 0 and transactions == []
+    assert store.read_latest_time() == 0 and transactions == []
     monkeypatch.undo()
     store.close()
 
@@ -176,7 +176,7 @@ def test_worlds_of_a_database_run_by_its_clock_and_keep_no_time_of_the_machine(
     store.close()
     again, store = opened(state, machine)
     assert between <= now(again) < before + timedelta(hours=1)
-    assert store.latest_time() == 0
+    assert store.read_latest_time() == 0
     store.close()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.storage import long_work
-from sandbox.storage.long_work import LONG_COLLECTION, keep_pauses_short, without_collections
+from sandbox.storage.long_work import LONG_COLLECTION, keep_pauses_short, stop_collections
 
 GROWS = """
 import gc
@@ -61,12 +61,12 @@ def test_full_collections_of_a_server_stay_small_while_a_bank_grows(tuned: bool)
 def test_a_copy_of_a_bank_is_made_without_collections_and_set_aside(frozen: list[int]) -> None:
     keep_pauses_short(lambda: 0.0)
     frozen.clear()
-    with without_collections():
+    with stop_collections():
         assert not gc.isenabled()
     assert gc.isenabled() and frozen == [1]
 
 
 def test_another_program_keeps_its_objects(frozen: list[int]) -> None:
-    with without_collections():
+    with stop_collections():
         assert not gc.isenabled()
     assert gc.isenabled() and not frozen

@@ -14,7 +14,7 @@ from sandbox.cli import main
 from sandbox.storage import checkpoint
 from sandbox.storage.format import StateFileError
 from sandbox.storage.memory_log import Act
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from sandbox.worlds.registry import WorldRegistry
 from tests.postgres import Cluster
@@ -113,11 +113,11 @@ def test_a_bank_whose_database_crashed_tells_all_that_it_answered(cluster: Clust
     answered = [initiate(world, number) for number in range(5)]
     cluster.control("restart", "-m", "immediate")
     answered += [initiate(world, number) for number in range(5, 8)]
-    before = world.ask(state_hash)
+    before = world.ask(hash_state)
     store.close()
     with closing(open_store(where)) as again:
         world = worlds_of(again).get("default")
-        assert (list(world.bank.payments), world.ask(state_hash)) == (answered, before)
+        assert (list(world.bank.payments), world.ask(hash_state)) == (answered, before)
 
 
 @pytest.mark.parametrize(("fails", "room"), [("acts", "number < 4"), ("worlds", "acts < 4")])

@@ -17,10 +17,10 @@ from sandbox.bulkfiles.stages import PREPARED_MAX, ReportInput
 from sandbox.contract.moves import Status
 from sandbox.storage import long_work
 from sandbox.storage.long_work import pause
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.bulkfiles.a_file import TODAY
 from tests.conftest import MORNING
@@ -77,8 +77,8 @@ def beside(work: Callable[[], object]) -> threading.Thread:
 
 
 def same_again(world: World) -> bool:
-    again = replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)
-    return state_hash(again) == state_hash(world.bank)
+    again = replay(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)
+    return hash_state(again) == hash_state(world.bank)
 
 
 def test_who_moves_the_clock_waits_for_a_file_and_nobody_else_does(tpp: Tpp, worlds: WorldRegistry, slow: Slow) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.world import World
 from tests.tpp import payment
 from tests.worlds.tenancy import Server
@@ -44,7 +44,7 @@ def test_it_is_made_whole_and_said_so(servers: list[Server], path: str, monkeypa
     before = one.payments("here")
     assert before != [] and shown == [before]
     assert one.payments("w") == two.payments("w") == before + paid
-    assert len({server.worlds.find("w").ask(state_hash) for server in servers}) == 1
+    assert len({server.worlds.find("w").ask(hash_state) for server in servers}) == 1
     for server in servers:
         server.write_calls()
     assert findings(one, "w") == findings(two, "w")

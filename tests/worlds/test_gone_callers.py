@@ -14,8 +14,8 @@ from flask import Flask
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
-from sandbox.server.server import end, in_background, make_server, port_of
-from sandbox.storage.long_work import AbandonedError, for_caller
+from sandbox.server.server import end, make_server, port_of, serve_in_background
+from sandbox.storage.long_work import AbandonedError, work_for_caller
 from sandbox.storage.transfer.importer import read_export
 from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
@@ -61,7 +61,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 def test_a_replay_ends_when_its_caller_is_gone(living: Tpp, slices: list[object]) -> None:
     content = exported(living, now=LAST_DAY)
-    with pytest.raises(AbandonedError), for_caller(after(8)):
+    with pytest.raises(AbandonedError), work_for_caller(after(8)):
         read_export(BytesIO(content), machine_time)
     assert 0 < len(slices) <= 8
 
@@ -69,7 +69,7 @@ def test_a_replay_ends_when_its_caller_is_gone(living: Tpp, slices: list[object]
 def test_a_replay_that_somebody_waits_for_comes_to_its_end(living: Tpp, slices: list[object]) -> None:
     living.advance("60d")
     content = exported(living)
-    with for_caller(lambda: False):
+    with work_for_caller(lambda: False):
         _, life = read_export(BytesIO(content), machine_time)
     assert life.bank.clock.now == life.pace.base and len(slices) > 1
 
@@ -77,9 +77,9 @@ def test_a_replay_that_somebody_waits_for_comes_to_its_end(living: Tpp, slices: 
 def test_a_fork_at_a_time_ends_so_too_and_makes_no_world(living: Tpp, worlds: WorldRegistry) -> None:
     living.advance("60d")
     now = worlds.get("living").bank.clock.now
-    with pytest.raises(AbandonedError), for_caller(lambda: True):
+    with pytest.raises(AbandonedError), work_for_caller(lambda: True):
         worlds.fork("living", "twin", now)
-    assert "twin" not in [world.name for world in worlds.all()]
+    assert "twin" not in [world.name for world in worlds.list_all()]
     assert worlds.fork("living", "twin", now).bank.clock.now == now
 
 
@@ -88,7 +88,7 @@ def test_a_long_move_of_a_clock_stops_between_two_instants_and_goes_on_later(
 ) -> None:
     world = worlds.get("living")
     begin, end = world.bank.clock.now, world.bank.clock.now.replace(year=2030)
-    with pytest.raises(AbandonedError), for_caller(lambda: True):
+    with pytest.raises(AbandonedError), work_for_caller(lambda: True):
         move_clock(world, lambda now: (end, 0.0))
     reached = world.bank.clock.now
     assert begin < reached < end and world.clock.pace.base == reached
@@ -104,7 +104,7 @@ def test_a_short_move_is_done_whoever_waits_for_it(tpp: Tpp, worlds: WorldRegist
     tpp.initiated()
     world = worlds.get("default")
     end = world.bank.clock.now.replace(hour=12)
-    with for_caller(lambda: True):
+    with work_for_caller(lambda: True):
         move_clock(world, lambda now: (end, 0.0))
     assert world.bank.clock.now == end
 
@@ -145,7 +145,7 @@ CALL = b"POST /_sandbox/import HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r
 @pytest.mark.parametrize("more", [b"", b"GET /next HTTP/1.1\r\n"], ids=["nothing", "a piece of another call"])
 def test_a_server_knows_that_a_caller_hung_up_during_a_call(more: bytes) -> None:
     app = Asking()
-    with in_background(app) as address:
+    with serve_in_background(app) as address:
         line = socket.create_connection((address.split("/")[2].split(":")[0], int(address.rpartition(":")[2])))
         line.sendall(CALL)
         assert app.called.wait(A_WHILE) and app.before is False

@@ -17,7 +17,7 @@ import pytest
 
 from sandbox.storage import checkpoint
 from sandbox.storage.format import VERSION, StateFileError
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from tests.worlds.killed import initiate, worlds_of
 from tests.worlds.places import blob, change, mark_anew, rows
@@ -43,7 +43,7 @@ def fill(path: Path | str, acts: int = ACTS) -> str:
     world = worlds_of(store).get("default")
     for number in range(acts):
         initiate(world, number)
-    told = state_hash(world.bank)
+    told = hash_state(world.bank)
     store.close()
     return told
 
@@ -200,7 +200,7 @@ def state_of(path: Path | str) -> tuple[list[str], str]:
     store = open_store(path)
     try:
         bank = worlds_of(store).get("default").bank
-        return list(bank.payments), state_hash(bank)
+        return list(bank.payments), hash_state(bank)
     finally:
         store.close()
 

@@ -20,7 +20,7 @@ from sandbox.storage.checkpoints import Checkpoints
 from sandbox.storage.marks import LogHead
 from sandbox.storage.postgres_database import PostgresTransaction
 from sandbox.storage.sqlite_database import SqliteDatabase
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from tests.conftest import MORNING
 from tests.tpp import refused
@@ -70,10 +70,10 @@ def beside(work: Callable[[], Any], into: list[Any]) -> Thread:
 
 def is_kept(server: Server) -> bool:
     """Whether the state gives the very banks that are in memory."""
-    hashes = {world.name: world.ask(state_hash) for world in server.worlds.all()}
+    hashes = {world.name: world.ask(hash_state) for world in server.worlds.list_all()}
     server.store.close()
     again = Server(server.state, machine=server.machine)
-    found = {world.name: world.ask(state_hash) for world in again.worlds.all()}
+    found = {world.name: world.ask(hash_state) for world in again.worlds.list_all()}
     again.store.close()
     return found == hashes
 
@@ -134,11 +134,11 @@ def test_what_could_not_be_written_did_not_happen_and_the_bank_goes_on_from_ther
 ) -> None:
     tpp = server.tpp()
     ids = lived(tpp)
-    before = server.worlds.get("default").ask(state_hash)
+    before = server.worlds.get("default").ask(hash_state)
     failing.is_full = True
     assert tpp.initiate().status_code == 503
     assert [row["payment_id"] for row in tpp.listed("payments")] == ids
-    assert server.worlds.get("default").ask(state_hash) == before
+    assert server.worlds.get("default").ask(hash_state) == before
     failing.is_full = False
     ids += lived(tpp)
     assert [row["payment_id"] for row in tpp.listed("payments")] == ids

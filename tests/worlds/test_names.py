@@ -17,7 +17,7 @@ from sandbox.people.fixtures import load_fixtures
 from sandbox.storage import checkpoint
 from sandbox.storage.codec import defaults_of, encode
 from sandbox.storage.record_names import RECORDS
-from sandbox.storage.transfer.form import SHIPPED, SHIPPED_FIXTURES, people_digest
+from sandbox.storage.transfer.form import SHIPPED, SHIPPED_FIXTURES, compute_people_digest
 from sandbox.worlds import call_history
 
 WRITTEN = json.loads((Path(__file__).parents[1] / "data" / "names.json").read_text())
@@ -69,7 +69,7 @@ def test_each_verb_has_one_name() -> None:
 
 
 def test_the_shipped_people_can_be_named_by_an_export() -> None:
-    assert SHIPPED_FIXTURES[people_digest(load_fixtures(SHIPPED))] == SHIPPED
+    assert SHIPPED_FIXTURES[compute_people_digest(load_fixtures(SHIPPED))] == SHIPPED
 
 
 def test_all_people_that_were_ever_shipped_still_are() -> None:

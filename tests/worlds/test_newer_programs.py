@@ -87,7 +87,7 @@ def test_what_a_newer_program_wrote_is_refused_in_one_sentence(newer: Path, path
         row = store.find("default")
         assert row is not None
         with pytest.raises(StateFileError) as error:
-            list(store.acts(row.id, row.root, row.position.head))
+            list(store.read_acts(row.id, row.root, row.position.head))
         assert store.notes == [] and store.database.damage is None
     finally:
         store.close()

@@ -13,7 +13,7 @@ from flask import Flask
 
 from sandbox.storage import checkpoint
 from sandbox.storage.format import VERSION, StateFileError
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from sandbox.storage.transfer import form
 from tests.exports import sealed
@@ -49,7 +49,7 @@ def test_a_bank_whose_first_acts_were_deleted_is_read_as_it_was(folder: Path, pa
     path.write_bytes(content_of(folder, "closed.state"))
     new, after = banks_of_state(path, "default")
     checkpoint.read_onto(new, zlib.decompress(content_of(folder, "default.checkpoint")))
-    assert new.payments and state_hash(new) == state_hash(after)
+    assert new.payments and hash_state(new) == hash_state(after)
 
 
 @pytest.mark.parametrize("name", EXPORTS)

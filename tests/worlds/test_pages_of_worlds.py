@@ -61,8 +61,8 @@ def test_what_is_no_page_is_refused(server: Server, query: str) -> None:
 def test_no_more_rows_are_read_than_are_shown(full: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Mock(side_effect=world_views.world_row)
     monkeypatch.setattr(world_views, "world_row", shown)
-    kept = Mock(side_effect=full.store.page)
-    monkeypatch.setattr(full.store, "page", kept)
+    kept = Mock(side_effect=full.store.read_page)
+    monkeypatch.setattr(full.store, "read_page", kept)
     assert page(full, "?limit=2").json["next"] == "b"
     assert shown.call_count == 2
     assert [call.args for call in kept.call_args_list] == [("", 3)]

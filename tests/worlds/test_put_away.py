@@ -10,7 +10,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.storage.format import StateFileError
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import Room, WorldRegistry
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
@@ -23,12 +23,12 @@ def test_a_world_left_alone_is_put_away_and_comes_back_the_same(server: Server) 
     tpp = server.tpp("quiet")
     ids = lived(tpp)
     world = server.worlds.find("quiet")
-    before, calls, referee = world.ask(state_hash), tpp.listed("requests"), tpp.control("GET", "/referee").get_json()
+    before, calls, referee = world.ask(hash_state), tpp.listed("requests"), tpp.control("GET", "/referee").get_json()
     server.silence()
     assert server.is_unloaded("quiet")
     assert [row["payment_id"] for row in tpp.listed("payments")] == ids
     assert not world.is_unloaded and server.worlds.find("quiet") is world
-    assert world.ask(state_hash) == before
+    assert world.ask(hash_state) == before
     assert tpp.listed("requests") == calls
     assert referee["findings"] and tpp.control("GET", "/referee").json == referee
 
@@ -112,11 +112,11 @@ def test_faults_limits_and_settings_outlast_it(server: Server) -> None:
 def test_a_world_that_is_away_is_forked_reset_and_dropped_like_any(server: Server) -> None:
     for name in ("one", "two", "three"):
         lived(server.tpp(name))
-    one = server.worlds.find("one").ask(state_hash)
+    one = server.worlds.find("one").ask(hash_state)
     server.silence()
     assert all(server.is_unloaded(name) for name in ("one", "two", "three"))
     assert server.tpp().control("POST", "/worlds/one/fork", **{"as": "twin"}).status_code == 201
-    assert server.worlds.find("twin").ask(state_hash) == one
+    assert server.worlds.find("twin").ask(hash_state) == one
     assert server.tpp("two").control("POST", "/reset").status_code == 200
     assert server.tpp("two").listed("payments") == [] and server.tpp("two").listed("requests") == []
     held = server.worlds.find("three")
@@ -130,7 +130,7 @@ def test_after_a_restart_a_world_is_read_when_it_is_called(path: Path) -> None:
     first = Server(path)
     lived(first.tpp("quiet"))
     lived(first.tpp("other"))
-    before = {name: first.worlds.find(name).ask(state_hash) for name in ("quiet", "other")}
+    before = {name: first.worlds.find(name).ask(hash_state) for name in ("quiet", "other")}
     calls = first.tpp("quiet").listed("requests")
     first.silence()
     assert first.is_unloaded("quiet")
@@ -140,7 +140,7 @@ def test_after_a_restart_a_world_is_read_when_it_is_called(path: Path) -> None:
     listed = {row["name"]: row["clock"]["now"] for row in second.tpp().listed("worlds")}
     assert listed == {"default": MORNING, "quiet": "2027-03-01T09:00:30+01:00", "other": "2027-03-01T09:00:30+01:00"}
     assert second.tpp("quiet").listed("requests") == calls
-    assert {name: second.worlds.find(name).ask(state_hash) for name in before} == before
+    assert {name: second.worlds.find(name).ask(hash_state) for name in before} == before
     second.store.close()
 
 
@@ -149,10 +149,10 @@ def test_with_a_file_a_full_server_puts_the_longest_idle_world_away(path: Path) 
     for name in ("a", "b", "c", "d"):
         server.machine.now += 1
         assert server.tpp(name).initiate().status_code == 201
-    assert [world.name for world in server.worlds.all() if world.is_unloaded] == ["a", "b"]
+    assert [world.name for world in server.worlds.list_all() if world.is_unloaded] == ["a", "b"]
     server.machine.now += 1
     server.tpp("b").initiated()
-    assert [world.name for world in server.worlds.all() if world.is_unloaded] == ["a", "c"]
+    assert [world.name for world in server.worlds.list_all() if world.is_unloaded] == ["a", "c"]
     assert [row["status"] for row in server.tpp("a").listed("payments")] == ["RCVD"]
     server.store.close()
 

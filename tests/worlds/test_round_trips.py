@@ -26,14 +26,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the database is asked by this thread, one item for each round trip: another one writes calls."""
     queries: list[str] = []
     here = get_ident()
-    rows = postgres_database._rows
+    rows = postgres_database._fetch_rows
 
     def noting(connection: postgres_database._BoundedConnection, query: str, values: Row) -> object:
         if get_ident() == here:
             queries.append(query)
         return rows(connection, query, values)
 
-    monkeypatch.setattr(postgres_database, "_rows", noting)
+    monkeypatch.setattr(postgres_database, "_fetch_rows", noting)
     return queries
 
 

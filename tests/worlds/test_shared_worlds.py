@@ -16,9 +16,9 @@ from sandbox.storage.database import UnreachableError
 from sandbox.storage.format import StateFileError
 from sandbox.storage.memory_log import Act
 from sandbox.storage.postgres_database import TRIES, PostgresDatabase, PostgresTransaction
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import replay
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.tpp import Tpp, refused
@@ -48,7 +48,7 @@ def hurry(state: Any, name: str, seconds: float) -> None:
 
 
 def hashes(servers: list[Server], name: str = "w") -> list[str]:
-    return [server.worlds.find(name).ask(state_hash) for server in servers]
+    return [server.worlds.find(name).ask(hash_state) for server in servers]
 
 
 def payments(servers: list[Server], name: str = "w") -> list[list[str]]:
@@ -63,7 +63,7 @@ def demand_replay(server: Server, name: str = "w") -> None:
     """The log gives the very bank that the server shows."""
     world = server.worlds.find(name)
     life = world.snapshot()
-    assert state_hash(replayed(life.beginning, life.acts, life.pace.base)) == world.ask(state_hash)
+    assert hash_state(replay(life.beginning, life.acts, life.pace.base)) == world.ask(hash_state)
 
 
 # Any server
@@ -396,13 +396,13 @@ def test_time_is_the_databases_and_never_goes_back(running: list[Server]) -> Non
     two.machine.now -= 50 * HOUR
     one.tpp("w").initiated()
     hurry(one.state, "w", HOUR)
-    before = one.worlds.find("w").clock_reading().now
+    before = one.worlds.find("w").read_clock().now
     two.tpp("w").initiated()
-    assert two.worlds.find("w").clock_reading().now == before == one.worlds.find("w").clock_reading().now
+    assert two.worlds.find("w").read_clock().now == before == one.worlds.find("w").read_clock().now
     change(one.state, "UPDATE worlds SET until = 0")  # of a primary that came from a backup, say
     seal(one.state, "w")
-    assert one.worlds.find("w").clock_reading().now >= before
-    assert two.worlds.find("w").clock_reading().now >= before
+    assert one.worlds.find("w").read_clock().now >= before
+    assert two.worlds.find("w").read_clock().now >= before
 
 
 @pytest.mark.parametrize("column", ["acts", "head", "version", "until", "seal"])
@@ -520,7 +520,7 @@ def test_a_world_with_many_acts_is_made_although_the_database_could_not_put_a_po
     acts = [Act(read_instant(MORNING), "time.pass", (), number, f"id {number}") for number in range(1_200)]
     commits += [serialization, serialization]
     row = first.begin("many", b"a beginning", (), acts, replaces=False)
-    assert row.acts == 1_200 and len(list(first.acts(row.id, row.root, row.position.head))) == 1_200
+    assert row.acts == 1_200 and len(list(first.read_acts(row.id, row.root, row.position.head))) == 1_200
 
 
 def test_a_commit_whose_answer_was_lost_is_looked_for_and_answered(
@@ -610,7 +610,7 @@ def test_a_line_to_a_server_that_takes_no_writes_is_thrown_away(servers: list[Se
         raise errors.ReadOnlySqlTransaction("cannot execute UPDATE in a read-only transaction")
 
     with pytest.MonkeyPatch.context() as monkey:
-        monkey.setattr(postgres_database, "_rows", read_only)
+        monkey.setattr(postgres_database, "_fetch_rows", read_only)
         assert one.store.count() == 2
     ids.append(one.tpp("w").initiated())
     assert payments(servers) == [ids, ids]

@@ -21,13 +21,13 @@ from sandbox.machine import machine_time
 from sandbox.storage import checkpoint, long_work
 from sandbox.storage import store as store_module
 from sandbox.storage.format import StateFileError
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
-from sandbox.storage.transfer.exporter import act_line, exported
+from sandbox.storage.transfer.exporter import act_line, export_lines
 from sandbox.storage.transfer.form import line_of
 from sandbox.worlds import clock_moves
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import StoredActs, replayed
+from sandbox.worlds.snapshot import StoredActs, replay
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.threads import wait_for_threads
@@ -80,9 +80,9 @@ def test_a_fork_is_stored_in_slices_and_whole(store: Store) -> None:
     filled(worlds)
     worlds.fork("default", "other", None)
     assert acts_of_worlds(store) == {"default": 5, "other": 5}
-    hashed = worlds.get("other").ask(state_hash)
+    hashed = worlds.get("other").ask(hash_state)
     again = worlds_of(store)
-    assert again.get("other").ask(state_hash) == hashed == again.get("default").ask(state_hash)
+    assert again.get("other").ask(hash_state) == hashed == again.get("default").ask(hash_state)
 
 
 def test_a_fork_that_cannot_be_stored_whole_is_not_there_and_its_rows_are_removed_later(
@@ -152,14 +152,14 @@ def test_the_acts_of_a_store_are_read_in_slices_each_once(store: Store) -> None:
     log = worlds.get("default").log
     assert isinstance(log, StoredActs)
     assert len(log) == len(list(log)) == len({act.arguments for act in log}) == 5
-    assert len(log.until(read_instant(MORNING))) == 5 and len(log.until(read_instant(MORNING) - DAY)) == 0
+    assert len(log.copy_until(read_instant(MORNING))) == 5 and len(log.copy_until(read_instant(MORNING) - DAY)) == 0
 
 
 def test_an_export_has_every_act_of_the_store_once(store: Store) -> None:
     worlds = worlds_of(store)
     filled(worlds)
     lines = [line_of(act_line(number, act)) for number, act in enumerate(worlds.get("default").log, 1)]
-    assert len(lines) == 5 and list(exported(worlds.get("default")))[1 : 1 + len(lines)] == lines
+    assert len(lines) == 5 and list(export_lines(worlds.get("default")))[1 : 1 + len(lines)] == lines
 
 
 # Memory
@@ -216,7 +216,7 @@ def test_a_world_is_made_while_another_one_is_forked(monkeypatch: pytest.MonkeyP
     goes_on.set()
     for thread in threads:
         thread.join(10)
-    assert sorted(world.name for world in worlds.all()) == ["a", "b", "default"]
+    assert sorted(world.name for world in worlds.list_all()) == ["a", "b", "default"]
 
 
 def test_a_move_in_parts_is_the_same_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_a_move_in_parts_is_the_same_as_one(monkeypatch: pytest.MonkeyPatch) -> 
     filled(worlds := worlds_of(None)).advance("40d")
     world = worlds.get("default")
     beginning = replace(world.beginning, at=world.opening)
-    assert state_hash(replayed(beginning, world.log, world.bank.clock.now)) == world.ask(state_hash)
+    assert hash_state(replay(beginning, world.log, world.bank.clock.now)) == world.ask(hash_state)
 
 
 def test_a_part_of_a_move_ends_between_two_instants() -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from sandbox.cli import main
 from sandbox.storage.format import OF_A_WORLD
 from sandbox.storage.memory_log import Act
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.worlds import whole_stores
 from sandbox.worlds.world import World
 from tests.postgres import Cluster
@@ -27,8 +27,8 @@ def run(*words: object) -> Result:
 def content(server: Server) -> dict[str, Any]:
     """Without the acts that note of a database's world that events happened: in a file, they happen without an act."""
     return {
-        world.name: (world.ask(state_hash), acts_of(world), world.beginning, world.clock.pace, world.faults.rules)
-        for world in server.worlds.all()
+        world.name: (world.ask(hash_state), acts_of(world), world.beginning, world.clock.pace, world.faults.rules)
+        for world in server.worlds.list_all()
     }
 
 

@@ -19,7 +19,7 @@ from sandbox.machine import machine_time
 from sandbox.storage import checkpoint
 from sandbox.storage.format import StateFileError
 from sandbox.storage.sqlite_database import SqliteDatabase
-from sandbox.storage.state_hash import state_hash
+from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
 from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp, headers, payment
@@ -59,7 +59,7 @@ def lived(app: Flask, world: str, payments: int) -> None:
 
 
 def hashes(worlds: WorldRegistry) -> dict[str, str]:
-    return {world.name: world.ask(state_hash) for world in worlds.all()}
+    return {world.name: world.ask(hash_state) for world in worlds.list_all()}
 
 
 def test_a_restarted_bank_is_the_same_bank_in_every_world(state: Path | str) -> None:
@@ -102,7 +102,7 @@ def test_a_dropped_or_reset_world_leaves_nothing_behind(state: Path | str) -> No
     assert tpp.control("POST", "/reset").status_code == 200
     store.close()
     worlds, again, _ = opened(state)
-    assert [world.name for world in worlds.all()] == ["default"]
+    assert [world.name for world in worlds.list_all()] == ["default"]
     assert Tpp(again).listed("payments") == []
 
 
@@ -224,9 +224,9 @@ def test_a_world_that_was_rewound_is_there_after_a_restart(state: Path | str) ->
     assert (first.status_code, len(Tpp(app).listed("payments"))) == (200, 4)  # also those made at that time
     assert Tpp(app).control("POST", "/worlds/default/rewind", at="2027-03-01T09:00:10+01:00").status_code == 200
     Tpp(app).initiated(creditor_name="After the rewind")
-    before = worlds.get("default").ask(state_hash)
+    before = worlds.get("default").ask(hash_state)
     store.close()
     worlds, app, _ = opened(state)
-    assert worlds.get("default").ask(state_hash) == before
+    assert worlds.get("default").ask(hash_state) == before
     names = [row["order"]["creditor_name"] for row in Tpp(app).listed("payments")]
     assert (len(names), names[-1]) == (3, "After the rewind")

@@ -86,7 +86,7 @@ class PlayedBank:
         limits = self._world.calls.limits
         assert isinstance(limits, Limits)
         self._world.calls.deliver()
-        return Moment(self._world.ask(copy_bank), limits.counts(), self._world.axes.copy_first_uses())
+        return Moment(self._world.ask(copy_bank), limits.copy_counts(), self._world.axes.copy_first_uses())
 
     def ask(self, look: Callable[[Bank], T]) -> T:
         """Calls a function with the bank and returns its result. The function may also change the bank."""

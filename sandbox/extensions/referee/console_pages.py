@@ -36,7 +36,7 @@ def referee(visit: ConsoleVisit) -> Facts:
             (level.value, sum(row.times for row in unwaived if row.rule.severity is level)) for level in Severity
         ],
         "shown": None if asked else SHOWN,
-        "last": max((call.seq for call in visit.world.calls.all()), default=0),
+        "last": max((call.seq for call in visit.world.calls.list_all()), default=0),
         "watching": settings.referee == "on",
         "waives": "\n".join(settings.referee_waives),
         "reasons": read_setting(settings.referee_waives),

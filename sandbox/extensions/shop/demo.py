@@ -27,7 +27,7 @@ from sandbox.extensions.shop.payments import follow_until
 from sandbox.extensions.shop.shop_words import write_moment
 from sandbox.extensions.shop.visitors import Visitor, go, page_language, path_back, say, visitor
 from sandbox.machine import machine_time, stopwatch
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.storage.long_work import keep_pauses_short
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import Lock
@@ -364,5 +364,5 @@ def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -
     beginning = replace(beginning, settings=replace(beginning.settings, screens_in_english="on"))
     worlds = WorldRegistry(beginning, machine_time, guarded=options.lan)
     bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))
-    with in_background(bank, listens, options.bank_port) as served:
+    with serve_in_background(bank, listens, options.bank_port) as served:
         yield f"http://{address}:{served.rpartition(':')[2]}"

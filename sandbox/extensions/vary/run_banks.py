@@ -31,7 +31,7 @@ from sandbox.contract.errors import Refusal
 from sandbox.extensions.vary.call_comparison import CALLS_COMPARED_MAX, ROWS_ASKED_MAX, axes_met, has_met, lies_met
 from sandbox.extensions.vary.space import Variant
 from sandbox.player.runs import HOST, WithinTransport
-from sandbox.server.server import in_background
+from sandbox.server.server import serve_in_background
 from sandbox.web.api.app import world_and_path
 from sandbox.worlds.beginning import Beginning
 from sandbox.worlds.registry import WorldRegistry
@@ -183,7 +183,7 @@ class OwnServer:
         self.controls = Controls(HOST, httpx.Client(transport=WithinTransport(app=self.app)))
 
     def begin(self, beginning: Beginning, variant: Variant) -> None:
-        for world in self.registry.all():
+        for world in self.registry.list_all():
             if world.name != "default":
                 self.registry.drop(world.name)
         self.registry.beginning = beginning
@@ -252,7 +252,7 @@ class LocalBank:
         return body
 
     def notes(self, looks: Looks) -> WorldNotes:
-        for world in self.own.registry.all():
+        for world in self.own.registry.list_all():
             self._note_world(world.name, looks)
         return self._noted
 
@@ -316,6 +316,6 @@ class LocalBanks:
 def local_banks(machine_time: Callable[[], float], jobs: int, seed: int) -> Iterator[LocalBanks]:
     """Starts the shared server on a free loopback port, yields it, and stops it at the end."""
     banks = LocalBanks(machine_time, seed)
-    with in_background(banks.app, threads=2 * jobs + 2) as url:
+    with serve_in_background(banks.app, threads=2 * jobs + 2) as url:
         banks.url = url
         yield banks

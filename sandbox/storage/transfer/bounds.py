@@ -46,32 +46,32 @@ def _each_of(words: tuple[str, ...]) -> Check:
     return lambda values: None if {*values} <= {*words} else f"each is one of {', '.join(words)}"
 
 
-def _not_below_zero(value: Money | None) -> str | None:
+def _find_negative(value: Money | None) -> str | None:
     return None if value is None or value.number >= 0 else "it is below 0"
 
 
-def _fees(value: tuple[tuple[str, Money], ...]) -> str | None:
-    return next((fault for _, fee in value if (fault := _not_below_zero(fee))), None)
+def _find_negative_fee(value: tuple[tuple[str, Money], ...]) -> str | None:
+    return next((fault for _, fee in value if (fault := _find_negative(fee))), None)
 
 
-def _signatures(value: int) -> str | None:
+def _find_wrong_count(value: int) -> str | None:
     return None if 1 <= value <= SIGNATURES_MAX else f"it is a number from 1 to {SIGNATURES_MAX}"
 
 
-LIMITS: dict[str, Check] = {"limit_day": _not_below_zero, "limit_week": _not_below_zero}
+LIMITS: dict[str, Check] = {"limit_day": _find_negative, "limit_week": _find_negative}
 FIELDS: dict[type[Any], dict[str, Check]] = {
     Customer: {
         "kind": _one_of(CUSTOMER_KINDS, ", ".join(CUSTOMER_KINDS)),
         "language": _one_of(SCREENS, ", ".join(SCREENS)),
         "methods": _each_of(METHODS),
-        "fees": _fees,
+        "fees": _find_negative_fee,
         **LIMITS,
     },
     Account: {
         "type": _one_of(ACCOUNT_TYPES, ", ".join(ACCOUNT_TYPES)),
         "balance_shown": _one_of(BALANCES_SHOWN, ", ".join(BALANCES_SHOWN)),
-        "signatures_required": _signatures,
-        "overdraft": _not_below_zero,
+        "signatures_required": _find_wrong_count,
+        "overdraft": _find_negative,
         **LIMITS,
     },
     RegisteredClient: {"roles": _each_of(ROLES)},
@@ -127,7 +127,7 @@ def _demand_decimal(value: Decimal) -> None:
 
 def demand_rules(rules: tuple[ScenarioRule, ...]) -> None:
     for number, rule in enumerate(rules, 1):
-        _read(f"rule {number}", read_rule, rule_content(rule))
+        _read(f"rule {number}", read_rule, write_rule(rule))
 
 
 def demand_faults(faults: tuple[Fault, ...]) -> None:
@@ -145,17 +145,17 @@ def _read(where: str, read: Callable[[Any], object], content: dict[str, Any]) ->
 WORDS = {"since": "from"}  # names that are words of Python
 
 
-def given_fields(record: Any) -> dict[str, Any]:
+def list_given_fields(record: Any) -> dict[str, Any]:
     """Returns the fields of a record that are not at their default, by their names in a scenario."""
     rows = ((row, getattr(record, row.name)) for row in fields(record))
     return {
-        WORDS.get(row.name, row.name): _content(value)
+        WORDS.get(row.name, row.name): _write_content(value)
         for row, value in rows
         if row.default is MISSING or value != row.default
     }
 
 
-def _content(value: Any) -> Any:
+def _write_content(value: Any) -> Any:
     match value:
         case datetime():
             return value.isoformat()
@@ -166,26 +166,26 @@ def _content(value: Any) -> Any:
         case Status():
             return value.value
         case AmountCondition():
-            return given_fields(value)
+            return list_given_fields(value)
         case tuple():
-            return [_content(item) for item in value]
+            return [_write_content(item) for item in value]
         case _:
             return value
 
 
 def fault_content(fault: Fault) -> dict[str, Any]:
-    content = given_fields(fault) | {"when": given_fields(fault.when)}
+    content = list_given_fields(fault) | {"when": list_given_fields(fault.when)}
     if fault.answer is not None:
-        content["answer"] = given_fields(fault.answer)
+        content["answer"] = list_given_fields(fault.answer)
     if "delay" in content:
         content["delay"] = write_duration(timedelta(seconds=fault.delay))
     if "seconds" in content:
         content["for"] = write_duration(timedelta(seconds=content.pop("seconds")))
-    return _titled(content)
+    return _add_title(content)
 
 
-def rule_content(rule: ScenarioRule) -> dict[str, Any]:
-    content = given_fields(rule) | {"when": given_fields(rule.when)}
+def write_rule(rule: ScenarioRule) -> dict[str, Any]:
+    content = list_given_fields(rule) | {"when": list_given_fields(rule.when)}
     at_the_page: list[dict[str, Any]] = []
     if rule.payee is not None:
         at_the_page.append({"payee": rule.payee.outcome} | ({"name": rule.payee.name} if rule.payee.name else {}))
@@ -194,35 +194,35 @@ def rule_content(rule: ScenarioRule) -> dict[str, Any]:
     for name in ("payee", "unreachable"):
         content.pop(name, None)
     if rule.then or at_the_page:
-        content["then"] = [*at_the_page, *map(_then_content, rule.then)]
+        content["then"] = [*at_the_page, *map(_write_then, rule.then)]
     if rule.timings:
         content["timings"] = {name: write_duration(span) for name, span in rule.timings}
     if rule.psu is not None:
-        content["psu"] = _psu_content(rule.psu)
+        content["psu"] = _write_psu(rule.psu)
     if rule.validation:
         content["validation"] = [
             {"code": added.code, "text": added.text} | ({"bulk": added.bulk} if added.bulk else {"refuse": True})
             for added in rule.validation
         ]
-    return _titled(content)
+    return _add_title(content)
 
 
-def _titled(content: dict[str, Any]) -> dict[str, Any]:
+def _add_title(content: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name != "title" or value}
 
 
-def _then_content(then: RuleEffect) -> dict[str, Any]:
-    content = given_fields(then)
+def _write_then(then: RuleEffect) -> dict[str, Any]:
+    content = list_given_fields(then)
     if then.back:
         del content["move"], content["back"]
         content[then.back] = content.pop("reason", None)
     return content
 
 
-def _psu_content(psu: Psu) -> dict[str, Any]:
-    content = given_fields(psu)
+def _write_psu(psu: Psu) -> dict[str, Any]:
+    content = list_given_fields(psu)
     content[content.pop("does")] = True
     if psu.then is not None:
-        content["second"] = _psu_content(psu.then)
+        content["second"] = _write_psu(psu.then)
     content.pop("then", None)
     return content

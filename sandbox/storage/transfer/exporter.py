@@ -21,16 +21,16 @@ from sandbox.people.fixtures import load_fixtures
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import release_bank
 from sandbox.storage.codec import encode, encode_arguments
-from sandbox.storage.format import program
-from sandbox.storage.long_work import with_pauses
+from sandbox.storage.format import program_name
+from sandbox.storage.long_work import pause_between
 from sandbox.storage.memory_log import Act, MemoryLog, play
-from sandbox.storage.state_hash import outcome_hash, state_hash
+from sandbox.storage.state_hash import hash_outcome, hash_state
 from sandbox.storage.transfer import form
 from sandbox.storage.transfer.file_reader import FINDINGS_MAX
 from sandbox.storage.transfer.form import CarriedFinding, DrawnSecret
 from sandbox.worlds.beginning import Beginning, bank_of
 from sandbox.worlds.calls import Exchange
-from sandbox.worlds.snapshot import WorldSnapshot, replayed
+from sandbox.worlds.snapshot import WorldSnapshot, replay
 from sandbox.worlds.world import World
 
 ACTS_AT_ONCE, CALLS_AT_ONCE = 50, 200  # lines between two pauses: one or two milliseconds
@@ -39,15 +39,15 @@ AT_ONCE = 100  # acts between two pauses
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
-def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
-    """Yields the lines of the file. With `strip`, secrets are replaced, equal secrets by equal texts, so that the file
-    can still be replayed."""
+def export_lines(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
+    """Yields the lines of the file. With `strip`, replaces each secret by a text, and equal secrets by equal texts, so
+    that the file can still be replayed."""
     snapshot = world.snapshot()
     if snapshot.acts.start is not None:
         reason = "its first acts are kept no longer (acts_kept), and an export holds all acts"
         raise Refusal(Error.CONTROL_INVALID, input="world", why=reason)
     if strip:
-        whole, snapshot = snapshot, stripped(snapshot)
+        whole, snapshot = snapshot, strip_secrets(snapshot)
         release_bank(whole.bank)
     return lines_of(world.name, snapshot._replace(findings=tuple(findings)), strip)
 
@@ -62,13 +62,13 @@ def lines_of(name: str, snapshot: WorldSnapshot, strip: bool) -> Generator[bytes
 
     try:
         yield write_line(head_of(name, snapshot, strip))
-        for number, act in enumerate(with_pauses(snapshot.acts, ACTS_AT_ONCE), 1):
+        for number, act in enumerate(pause_between(snapshot.acts, ACTS_AT_ONCE), 1):
             yield write_line(act_line(number, act))
-        for exchange in with_pauses(snapshot.exchanges, CALLS_AT_ONCE):
+        for exchange in pause_between(snapshot.exchanges, CALLS_AT_ONCE):
             yield write_line({"call": form.call_row(exchange)})
         for finding in snapshot.findings[:FINDINGS_MAX]:
-            yield write_line({"finding": form.finding_row(finding)})
-        hashes = {"state": state_hash(snapshot.bank), "outcome": outcome_hash(snapshot.bank)}
+            yield write_line({"finding": form.make_finding_row(finding)})
+        hashes = {"state": hash_state(snapshot.bank), "outcome": hash_outcome(snapshot.bank)}
         ends = {"end": len(snapshot.acts), **hashes, "digest": digest.hexdigest()}
         yield form.line_of(ends)
     finally:
@@ -79,7 +79,7 @@ def head_of(name: str, snapshot: WorldSnapshot, strip: bool) -> dict[str, Any]:
     beginning = snapshot.beginning
     assert beginning.at is not None
     fixtures = beginning.fixtures
-    digest = form.people_digest(fixtures)
+    digest = form.compute_people_digest(fixtures)
     people: dict[str, Any] = {"digest": digest}
     if form.is_shipped(fixtures):
         people["fixtures"] = form.SHIPPED
@@ -88,21 +88,21 @@ def head_of(name: str, snapshot: WorldSnapshot, strip: bool) -> dict[str, Any]:
     return {
         "format": form.FORMAT,
         "version": form.VERSION,
-        "program": program(),
-        "program_digest": checkpoint.program_digest(),
+        "program": program_name(),
+        "program_digest": checkpoint.compute_program_digest(),
         "world": name,
         "scenario": beginning.scenario,
         "seed": beginning.seed,
         "secret": beginning.secret,
-        "opening": form.exact_time(beginning.at),
-        "now": form.exact_time(snapshot.pace.base),
+        "opening": form.write_exact_time(beginning.at),
+        "now": form.write_exact_time(snapshot.pace.base),
         "rate": float(snapshot.pace.rate),
         "first_rate": float(beginning.rate),
         "acts": len(snapshot.acts),
         "calls": snapshot.calls,
         "stripped": list(STRIPPED) if strip else [],
         "people": people,
-        "past": form.past_digest(snapshot.bank),
+        "past": form.compute_past_digest(snapshot.bank),
         "settings": encode(beginning.settings),
         "rules": encode(beginning.rules),
         "faults": encode(beginning.faults),
@@ -112,28 +112,35 @@ def head_of(name: str, snapshot: WorldSnapshot, strip: bool) -> dict[str, Any]:
 
 def act_line(number: int, act: Act) -> dict[str, Any]:
     arguments = encode_arguments(act.verb, act.arguments)
-    line = {"act": number, "at": form.exact_time(act.at), "verb": act.verb, "arguments": arguments, "made": act.made}
+    line = {
+        "act": number,
+        "at": form.write_exact_time(act.at),
+        "verb": act.verb,
+        "arguments": arguments,
+        "made": act.made,
+    }
     return line | ({"id": act.id} if act.id else {})
 
 
-def stripped(snapshot: WorldSnapshot) -> WorldSnapshot:
-    """Returns a copy of the world without secrets. Replayed, it has the same outcome, but another state hash if the
+def strip_secrets(snapshot: WorldSnapshot) -> WorldSnapshot:
+    """Returns a copy of the snapshot without secrets. Its replay has the same outcome. It has another state hash if the
     bank stored a secret of a caller."""
     strip = SecretStripper(snapshot)
-    beginning = strip.beginning(snapshot.beginning)
+    beginning = strip.strip_beginning(snapshot.beginning)
     acts = MemoryLog()
-    for act in with_pauses(snapshot.acts, AT_ONCE):
+    for act in pause_between(snapshot.acts, AT_ONCE):
         acts.append(strip.act(act))
     with_drawn_secrets = MemoryLog()
-    for act in with_pauses(acts, AT_ONCE):
-        with_drawn_secrets.append(form.with_secrets(act, form.drawn_by(beginning)))
-    bank = replayed(beginning, with_drawn_secrets, snapshot.pace.base)
+    for act in pause_between(acts, AT_ONCE):
+        with_drawn_secrets.append(form.restore_secrets(act, form.make_secret_finder(beginning)))
+    bank = replay(beginning, with_drawn_secrets, snapshot.pace.base)
     calls = [strip.exchange(exchange) for exchange in snapshot.exchanges]
     return snapshot._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
 
-def secrets_drawn(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
-    """Returns all secrets that the bank drew. If acts have ids, replays them, because secrets depend on these ids."""
+def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
+    """Returns all secrets that the bank drew. If acts have ids, finds the secrets by a replay of the acts, because they
+    depend on these ids."""
     beginning = snapshot.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
     drawn: dict[str, DrawnSecret] = {}
@@ -144,10 +151,10 @@ def secrets_drawn(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
             secret = mint.secret()
             drawn[secret] = DrawnSecret(mint.asked, act_id)
 
-    if any(act.id for act in with_pauses(snapshot.acts, AT_ONCE)):
+    if any(act.id for act in pause_between(snapshot.acts, AT_ONCE)):
         assert beginning.at is not None
         bank = bank_of(beginning, beginning.at)
-        for act in with_pauses(snapshot.acts, AT_ONCE):
+        for act in pause_between(snapshot.acts, AT_ONCE):
             play(bank, [act])
             draw(bank.mint.asked, act.id)
         release_bank(bank)
@@ -159,12 +166,12 @@ class SecretStripper:
     """Replaces each secret of a world, and always by the same text."""
 
     def __init__(self, snapshot: WorldSnapshot) -> None:
-        self._drawn = secrets_drawn(snapshot)
+        self._drawn = list_drawn_secrets(snapshot)
         self._names: dict[str, str] = {}
         self._numbers = count(1)
         self._public = {client.secret for client in load_fixtures().clients.values()}
-        for act in with_pauses(snapshot.acts, AT_ONCE):
-            for name, value in named_arguments(act):
+        for act in pause_between(snapshot.acts, AT_ONCE):
+            for name, value in name_arguments(act):
                 if name == "verifier" and isinstance(value, str):
                     self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
 
@@ -174,35 +181,35 @@ class SecretStripper:
             self._names[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
         return self._names[secret]
 
-    def beginning(self, beginning: Beginning) -> Beginning:
+    def strip_beginning(self, beginning: Beginning) -> Beginning:
         fixtures = beginning.fixtures
         if form.is_shipped(fixtures):  # known to everyone
             return beginning
-        clients = {name: self._client(client) for name, client in fixtures.clients.items()}
+        clients = {name: self._strip_client(client) for name, client in fixtures.clients.items()}
         return replace(beginning, fixtures=replace(fixtures, clients=clients))
 
-    def _client(self, client: RegisteredClient) -> RegisteredClient:
+    def _strip_client(self, client: RegisteredClient) -> RegisteredClient:
         return client if client.secret in self._public else replace(client, secret=self._stand_in(client.secret))
 
     def act(self, act: Act) -> Act:
-        return act._replace(arguments=tuple(self._argument(name, value) for name, value in named_arguments(act)))
+        return act._replace(arguments=tuple(self._strip_argument(name, value) for name, value in name_arguments(act)))
 
-    def _argument(self, name: str, value: Any) -> Any:
+    def _strip_argument(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and value in self._drawn:
             return self._drawn[value]
         if name in ("state", "verifier") and isinstance(value, str):
             return self._stand_in(value)
         if name == "challenge" and value:
-            return self._challenge(value)
+            return self._strip_challenge(value)
         if isinstance(value, Origin) and value.challenge:
-            return replace(value, challenge=self._challenge(value.challenge))
+            return replace(value, challenge=self._strip_challenge(value.challenge))
         if isinstance(value, RegisteredClient):
-            return self._client(value)
+            return self._strip_client(value)
         if name == "changes":
             return tuple((key, self._stand_in(item) if key == "secret" else item) for key, item in value)
         return value
 
-    def _challenge(self, challenge: tuple[str, str]) -> tuple[str, str]:
+    def _strip_challenge(self, challenge: tuple[str, str]) -> tuple[str, str]:
         method, text = challenge
         if method == "S256" and text not in self._names:
             self._names[text] = challenge_of(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
@@ -216,7 +223,7 @@ class SecretStripper:
         return exchange._replace(path=SECRET.sub(hidden, exchange.path))
 
 
-def named_arguments(act: Act) -> Iterator[tuple[str, Any]]:
+def name_arguments(act: Act) -> Iterator[tuple[str, Any]]:
     """Yields the arguments of an act with their names."""
     names = (parameter.name for parameter in parameters_of(act.verb))
     return zip(names, act.arguments, strict=False)

@@ -51,7 +51,7 @@ class ExportHead:
     ordered: OrderedFaults
 
 
-def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_lines(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields every line of a plain or gzip file with its number, as JSON. Checks a digest against the lines before
     it."""
     begins = stream.read(2)
@@ -91,13 +91,13 @@ def head_of(row: dict[str, Any]) -> ExportHead:
         beginning = Beginning(
             people_of(row["people"]),
             number(row["seed"]),
-            instant(row["opening"]),
+            read_instant_of_file(row["opening"]),
             rate(row["first_rate"]),
-            text(row["scenario"]),
+            read_text(row["scenario"]),
             demand_settings(decode_as(row["settings"], Decisions, "settings")),
             decode_as(row["rules"], tuple[ScenarioRule, ...], "rules"),
             decode_as(row["faults"], tuple[Fault, ...], "faults"),
-            secret(row["secret"]),
+            read_secret(row["secret"]),
         )
         ordered: OrderedFaults = decode_as(row["ordered"], OrderedFaults, "ordered")
         demand_rules(beginning.rules)
@@ -105,10 +105,12 @@ def head_of(row: dict[str, Any]) -> ExportHead:
         for count in (*ordered.met.items(), *ordered.answered.items()):
             number(count[0]), number(count[1])
         number(row["acts"]), number(row["calls"])
-        text(row["past"]), text(row["program"]), text(row["program_digest"])
+        read_text(row["past"]), read_text(row["program"]), read_text(row["program_digest"])
         if not isinstance(row["stripped"], list):
             raise ParcelError("line 1: stripped does not take this")
-        return ExportHead(row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), ordered)
+        return ExportHead(
+            row, read_text(row["world"]), beginning, read_instant_of_file(row["now"]), rate(row["rate"]), ordered
+        )
     except (KeyError, TypeError, AttributeError) as fault:
         raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
     except ParcelError:
@@ -118,7 +120,8 @@ def head_of(row: dict[str, Any]) -> ExportHead:
 
 
 def people_of(row: dict[str, Any]) -> Fixtures:
-    """Returns the people in the file. If the file only names the shipped people of this program, returns these."""
+    """Returns the people of an exported world. If the file only names the shipped people of this program, returns
+    those."""
     if "whole" not in row:
         name = form.SHIPPED_FIXTURES.get(row["digest"])
         if row["fixtures"] != form.SHIPPED or name is None:
@@ -138,7 +141,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
     if sum(profile.months for profile in people.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.
-    return replace(people, digest=form.people_digest(people))
+    return replace(people, digest=form.compute_people_digest(people))
 
 
 def demand_settings(settings: Decisions) -> Decisions:
@@ -155,12 +158,12 @@ def demand_settings(settings: Decisions) -> Decisions:
 
 def decode_as(row: Any, hint: Any, where: str) -> Any:
     """Decodes a value. Raises ParcelError if it is not of that type."""
-    value = decoded(where, decode, row)
+    value = run_decoder(where, decode, row)
     demand_fit(value, hint, where)
     return value
 
 
-def decoded(where: str, decode: Callable[..., Any], *content: Any) -> Any:
+def run_decoder(where: str, decode: Callable[..., Any], *content: Any) -> Any:
     try:
         return decode(*content)
     except RecursionError:
@@ -172,7 +175,7 @@ def decoded(where: str, decode: Callable[..., Any], *content: Any) -> Any:
 def exchange_of(row: dict[str, Any], line: int) -> Exchange:
     try:
         exchange = Exchange(**row)
-        exchange = exchange._replace(at=instant(exchange.at))
+        exchange = exchange._replace(at=read_instant_of_file(exchange.at))
     except (TypeError, ValueError) as fault:
         raise ParcelError(f"line {line}: this is no call: {fault}") from None
     demand_fit(exchange, Exchange, f"line {line}: a call")
@@ -195,9 +198,9 @@ def finding_of(row: Any, line: int) -> CarriedFinding:
     return CarriedFinding(row["rule"], row["what"], exchange_of(row["call"], line), calls, tuple(difference))
 
 
-def instant(value: Any) -> datetime:
+def read_instant_of_file(value: Any) -> datetime:
     """Reads a time with an offset. Returns it in UTC."""
-    at = datetime.fromisoformat(text(value))
+    at = datetime.fromisoformat(read_text(value))
     if at.tzinfo is None:
         raise ValueError(f"{value} has no offset")
     try:
@@ -212,10 +215,10 @@ def number(value: Any) -> int:
     return value
 
 
-def secret(value: Any) -> str:
-    if SECRET.fullmatch(text(value)) is None:
+def read_secret(value: Any) -> str:
+    if SECRET.fullmatch(read_text(value)) is None:
         raise ValueError("the secret is not 32 hexadecimal digits")
-    return text(value)
+    return read_text(value)
 
 
 def rate(value: Any) -> float:
@@ -224,7 +227,7 @@ def rate(value: Any) -> float:
     return float(value)
 
 
-def text(value: Any) -> str:
+def read_text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > 1_000:
         raise ValueError(f"{value!r:.40} is no text that fits")
     return value

@@ -49,13 +49,13 @@ def is_shipped(fixtures: Fixtures) -> bool:
     return fixtures.digest == load_fixtures(SHIPPED).digest
 
 
-def people_digest(fixtures: Fixtures) -> str:
-    """Returns a digest of the content of fixtures, without the digest that the fixtures contain."""
+def compute_people_digest(fixtures: Fixtures) -> str:
+    """Returns a digest of the content of fixtures. Leaves out the digest that the fixtures themselves contain."""
     content = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
     return sha256(orjson.dumps(encode(content))).hexdigest()
 
 
-def past_digest(bank: Bank) -> str:
+def compute_past_digest(bank: Bank) -> str:
     """Returns a digest of the generated past. It differs if another program generates other people."""
     past = bank.ledger.past
     digest = _digests.get(past)
@@ -89,8 +89,8 @@ class DrawnSecret:
     act_id: str = ""
 
 
-def drawn_by(beginning: Beginning) -> Any:
-    """Returns a function that computes the nth secret of a world's mint again."""
+def make_secret_finder(beginning: Beginning) -> Any:
+    """Returns a function that computes again the nth secret that a world's mint drew."""
 
     def draw(drawn: DrawnSecret) -> str:
         mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
@@ -100,15 +100,15 @@ def drawn_by(beginning: Beginning) -> Any:
     return draw
 
 
-def with_secrets(act: Act, secret_of: Any) -> Act:
-    """Returns an act of a stripped file with each DrawnSecret replaced by the secret itself."""
+def restore_secrets(act: Act, secret_of: Any) -> Act:
+    """Returns an act of a stripped file, in which each DrawnSecret is replaced by the secret itself."""
     if not any(isinstance(value, DrawnSecret) for value in act.arguments):
         return act
     arguments = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)
     return act._replace(arguments=tuple(arguments))
 
 
-def exact_time(at: datetime) -> str:
+def write_exact_time(at: datetime) -> str:
     """Writes a time with its microseconds if it has any, else in the usual form."""
     return at.isoformat() if at.microsecond else write_instant(at)
 
@@ -130,12 +130,12 @@ class FindingsCarrier(NamedTuple):
     take_in: Callable[[Any, tuple[CarriedFinding, ...]], None]  # those that the extension knows; the rest is left out
 
 
-def finding_row(finding: CarriedFinding) -> dict[str, Any]:
+def make_finding_row(finding: CarriedFinding) -> dict[str, Any]:
     return finding._asdict() | {"call": call_row(finding.call), "proof": [call_row(call) for call in finding.proof]}
 
 
 def call_row(call: Exchange) -> dict[str, Any]:
-    return call._asdict() | {"at": exact_time(call.at)}
+    return call._asdict() | {"at": write_exact_time(call.at)}
 
 
 def demand_fit(value: Any, hint: Any, where: str) -> None:

@@ -13,10 +13,10 @@ from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.contract.errors import Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.codec import decode_arguments
-from sandbox.storage.format import program
-from sandbox.storage.long_work import AbandonedError, while_waited_for
+from sandbox.storage.format import program_name
+from sandbox.storage.long_work import AbandonedError, stop_when_abandoned
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
-from sandbox.storage.state_hash import outcome_hash, state_hash
+from sandbox.storage.state_hash import hash_outcome, hash_state
 from sandbox.storage.transfer import file_reader, form
 from sandbox.storage.transfer.bounds import AMENDED, demand_field
 from sandbox.storage.transfer.file_reader import ExportHead
@@ -33,7 +33,7 @@ ACT_ID_MAX = 64
 
 
 class Rows(NamedTuple):
-    """All lines after the first one. They are checked, but not replayed yet."""
+    """All lines of an exported world after the first one. They are checked, but not replayed yet."""
 
     acts: MemoryLog
     lines: list[int]  # of each act
@@ -47,7 +47,7 @@ def read_export(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[st
 
     The whole file is read up to its digest before anything is replayed. Raises AbandonedError once the caller is gone.
     """
-    lines = file_reader.lines_in(stream)
+    lines = file_reader.read_lines(stream)
     _, first = next(lines, (0, None))
     if first is None:
         raise ParcelError("it is empty")
@@ -55,9 +55,11 @@ def read_export(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[st
     assert head.beginning.at is not None
     rows = read_rows(lines, head)
     bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
-    if attempt("the past of its people", form.past_digest, bank) != head.fields["past"]:
-        raise ParcelError(f"the people of {writer_of(head)} have another past than those of this one ({program()})")
-    for number, (line, act) in enumerate(while_waited_for(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
+    if attempt("the past of its people", form.compute_past_digest, bank) != head.fields["past"]:
+        raise ParcelError(
+            f"the people of {writer_of(head)} have another past than those of this one ({program_name()})"
+        )
+    for number, (line, act) in enumerate(stop_when_abandoned(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
         attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
     demand_outcome(rows.end, head, bank)
     pace, made = Pace(head.now, machine_time(), head.rate), head.fields["calls"]
@@ -71,11 +73,11 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
     places: list[int] = []
     calls: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
     findings: list[CarriedFinding] = []
-    secret_of = form.drawn_by(head.beginning)
-    for line, content in while_waited_for(lines, LINES_AT_ONCE):
+    secret_of = form.make_secret_finder(head.beginning)
+    for line, content in stop_when_abandoned(lines, LINES_AT_ONCE):
         if "act" in content:
             act = attempt(f"line {line}", act_of, content, len(acts) + 1)
-            acts.append(form.with_secrets(act, secret_of) if head.fields["stripped"] else act)
+            acts.append(form.restore_secrets(act, secret_of) if head.fields["stripped"] else act)
             places.append(line)
         elif "call" in content:
             calls.append(file_reader.exchange_of(content["call"], line))
@@ -98,12 +100,16 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
         raise ParcelError(f"act {expected} is expected here")
     if not isinstance(verb, str) or verb not in VERBS:
         raise ParcelError(f"the act {verb!r:.60} is not known here")
-    arguments = file_reader.decoded("arguments", decode_arguments, verb, content["arguments"])
+    arguments = file_reader.run_decoder("arguments", decode_arguments, verb, content["arguments"])
     act_id = content.get("id", "")
     if not isinstance(act_id, str) or len(act_id) > ACT_ID_MAX:
         raise ParcelError("the id of an act is no short text")
-    act = Act(file_reader.instant(content["at"]), verb, arguments, file_reader.number(content["made"]), act_id)
-    for parameter, value in zip(parameters_of(verb), form.with_secrets(act, lambda drawn: "").arguments, strict=True):
+    act = Act(
+        file_reader.read_instant_of_file(content["at"]), verb, arguments, file_reader.number(content["made"]), act_id
+    )
+    for parameter, value in zip(
+        parameters_of(verb), form.restore_secrets(act, lambda drawn: "").arguments, strict=True
+    ):
         form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
     if verb in AMENDED:
         demand_changes(AMENDED[verb], arguments[1], verb)
@@ -136,11 +142,12 @@ def demand_end(content: dict[str, Any], head: ExportHead, acts: int) -> None:
 def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> None:
     attempt("the time at the end", advance_while_waited_for, bank, head.now)
     # Another program may keep more of the same bank.
-    same_program = head.fields["program_digest"] == checkpoint.program_digest()
-    state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (state_hash, outcome_hash))
+    same_program = head.fields["program_digest"] == checkpoint.compute_program_digest()
+    state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (hash_state, hash_outcome))
     if outcome != content.get("outcome") or (same_program and state != content.get("state")):
         raise ParcelError(
-            f"played again it comes to another state than it says: {writer_of(head)} wrote it, this one is {program()}"
+            f"played again it comes to another state than it says: {writer_of(head)} wrote it, "
+            f"this one is {program_name()}"
         )
 
 
@@ -149,7 +156,7 @@ def writer_of(head: ExportHead) -> str:
 
 
 def attempt(where: str, do: Callable[..., T], *arguments: Any) -> T:
-    """Calls the function. Any failure becomes a ParcelError, because the content of the file caused it."""
+    """Calls the function. Raises ParcelError for any failure, because the content of the file caused it."""
     try:
         return do(*arguments)
     except AbandonedError:

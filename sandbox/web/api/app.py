@@ -51,7 +51,7 @@ from sandbox.web.api.gate import pass_client_checks, pass_request_checks
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import ReplyContent, write
 from sandbox.web.html.pages import add_route
-from sandbox.worlds.beginning import nth_id
+from sandbox.worlds.beginning import compute_nth_id
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
@@ -301,7 +301,7 @@ def find_world(
     role = operation.role if operation else None
     from sandbox.web.api.certificates import demand_certificate  # with the cryptography that most banks never need
 
-    demand_certificate(environ, decisions, trust, client, role, world.certificate_time())
+    demand_certificate(environ, decisions, trust, client, role, world.read_certificate_time())
 
 
 def here(worlds: WorldRegistry) -> World:
@@ -333,7 +333,7 @@ def endpoint_of(
         world = call.world
         fault = None
         if world.faults.rules:
-            fault = world.faults.for_call(operation.name, world.look(client_named, environ, operation))
+            fault = world.faults.find_for_call(operation.name, world.look(client_named, environ, operation))
         if fault is not None:
             environ["sandbox.fault"] = fault
             return apply_fault(fault, lambda: answer_or_refuse(view, call))
@@ -473,7 +473,7 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
 
     recorded = without_failing(environ, keep)
     if recorded is None:
-        recorded = sent_request_id(environ) or nth_id(observers.worlds.beginning, 0), None
+        recorded = sent_request_id(environ) or compute_nth_id(observers.worlds.beginning, 0), None
     response.headers["Response-ID"], due_world = recorded
     return due_world
 

@@ -32,7 +32,7 @@ from sandbox.contract.operations import Operation
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
 from sandbox.web.api.headers import client_named
-from sandbox.worlds.calls import Exchange, NumberedCall, Observe, Recent, cut, shortened
+from sandbox.worlds.calls import Exchange, NumberedCall, Observe, Recent, cut, shorten
 from sandbox.worlds.faults import Fault
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
@@ -250,7 +250,7 @@ def _exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: A
         client_id,
         *outcome,
     )
-    return shortened(exchange)
+    return shorten(exchange)
 
 
 def error_of(exchange: Exchange) -> dict[str, str | None]:

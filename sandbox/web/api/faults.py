@@ -263,7 +263,7 @@ def way_back(world: World, address: str) -> WayBack:
         return WayBack(None)
     if world.decisions.extensions:
         address = load("sandbox.web.api.reply_filter:filter_callback")(world, address)
-    fault = world.faults.for_call("callback", None)
+    fault = world.faults.find_for_call("callback", None)
     if fault is not None and fault.delay:
         with room_to_wait(request.environ):
             pause(fault.delay)

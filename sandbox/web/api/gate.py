@@ -204,7 +204,7 @@ def check_signature(call: Call, bank: Bank) -> None:
         signatures.demand_form(signature, over)
         signed = body if over != "headers" else signatures.header_lines(call.request_id, digest, date)
         key_of_certificate = partial(
-            certificates.seal_key, call.trust, call.client, call.operation.role, call.world.certificate_time
+            certificates.seal_key, call.trust, call.client, call.operation.role, call.world.read_certificate_time
         )
         signatures.demand_signature(signature, signed, call.client.keys, key_of_certificate)
 

@@ -55,7 +55,7 @@ def call(visit: ConsoleVisit) -> Response:
         raise Refusal(Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes") from None
     steps = steps_after(visit, name, form, reply)
     if not reply.is_success:
-        last = visit.world.calls.after(visit.world.calls.made - CALLS_LOOKED_AT)
+        last = visit.world.calls.list_after(visit.world.calls.made - CALLS_LOOKED_AT)
         refused = next((call.seq for call in reversed(last) if call.request_id == reply.request_id), None)
         page = visit.to(f"/console/calls/{refused}" if refused else "/console/calls")
         steps = [NextStep("See why", "The rule, its clause, and what would succeed.", link=page)]

@@ -63,7 +63,7 @@ CALL_SORTS = ("seq", "status", "path", "client_id", "rule", "clause", "at")
 def overview(visit: ConsoleVisit) -> Facts:
     world = visit.world
     due, _ = world.ask(due_of, 1, GLIMPSE)
-    calls = reversed(world.calls.after(world.calls.made - CALLS_LOOKED_AT))
+    calls = reversed(world.calls.list_after(world.calls.made - CALLS_LOOKED_AT))
     return {
         "inbox": world.ask(inbox_of, visit, 1, GLIMPSE),
         "due": due,
@@ -137,7 +137,7 @@ def search(visit: ConsoleVisit) -> Facts:
 
     facts = world.ask(read) if sought else {"listed": {}, "accounts": []}
     filters = dict.fromkeys(FILTERS, "") | {"text": sought}
-    fitting = (call for call in reversed(world.calls.after(0)) if sought and _fits(call, filters))
+    fitting = (call for call in reversed(world.calls.list_after(0)) if sought and _fits(call, filters))
     calls, _ = page_of(fitting, 1, FOUND_MAX)
     has_results = any(facts["listed"].values()) or facts["accounts"] or calls
     tpps = world.ask(names_of_tpps)
@@ -188,7 +188,7 @@ def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
         "findings": [(finding.place, finding.code, finding.text) for finding in findings],
         "occurrences": days_of(bank, initiation)[-DAYS_MAX:] if isinstance(initiation, StandingOrder) else [],
         "targets": _targets_of(bank, initiation),
-        "ahead": sorted(moves.reachable(initiation.path, status) - {status}),
+        "ahead": sorted(moves.find_reachable(initiation.path, status) - {status}),
         "backs": USUAL_REASONS if may_come_back else {},
         "cosigning": cosigning_of(bank, initiation) if initiation.signatures and status is Status.PATC else None,
     }
@@ -285,7 +285,7 @@ def filters_of(visit: ConsoleVisit) -> dict[str, str]:
 def fitting_calls(visit: ConsoleVisit) -> list[Exchange]:
     """Returns the calls that the filters of the query select, newest first."""
     filters = filters_of(visit)
-    return [call for call in reversed(visit.world.calls.after(0)) if _fits(call, filters)]
+    return [call for call in reversed(visit.world.calls.list_after(0)) if _fits(call, filters)]
 
 
 def calls(visit: ConsoleVisit) -> Facts:
@@ -299,8 +299,8 @@ def calls(visit: ConsoleVisit) -> Facts:
         calls, more = page_of(fitting, number)
     else:
         newest = world.calls.made - (number - 1) * PAGE
-        calls = [call for call in reversed(world.calls.after(newest - PAGE)) if call.seq <= newest]
-        more = bool(calls) and calls[-1].seq > (world.calls.all()[0].seq if world.calls.all() else 0)
+        calls = [call for call in reversed(world.calls.list_after(newest - PAGE)) if call.seq <= newest]
+        more = bool(calls) and calls[-1].seq > (world.calls.list_all()[0].seq if world.calls.list_all() else 0)
     return {
         "calls": calls,
         "tpps": world.ask(names_of_tpps),
@@ -326,7 +326,7 @@ def _fits(call: Exchange, filters: dict[str, str]) -> bool:
 
 def call(visit: ConsoleVisit) -> Facts:
     number, world = visit.path["seq"], visit.world
-    call = next((call for call in world.calls.after(int(number) - 1)[:1] if str(call.seq) == number), None)
+    call = next((call for call in world.calls.list_after(int(number) - 1)[:1] if str(call.seq) == number), None)
     if call is None:
         raise Refusal(Error.NOT_FOUND, input="call")
     content, bodies = content_of_call(world, call.seq), None
@@ -353,7 +353,7 @@ def scenario(visit: ConsoleVisit) -> Facts:
     return {
         "scenarios": list_shipped(),
         "faults": [(rule, world.faults.met.get(place, 0)) for place, rule in enumerate(world.faults.rules)],
-        "holds": world.holds.all(),
+        "holds": world.holds.list_all(),
         "rules": world.ask(lambda bank: list(bank.rulebook.rules)),
     }
 
@@ -458,9 +458,9 @@ def _as_typed(value: Any) -> str:
 def worlds(visit: ConsoleVisit) -> Facts:
     after = visit.request.args.get("after", "")
     after = after if is_world_name(after) else ""
-    shown, last = visit.state.worlds.page(after, WORLDS_SHOWN)
+    shown, last = visit.state.worlds.list_page(after, WORLDS_SHOWN)
     return {
-        "rows": [(world, world.clock_reading()) for world in shown],
+        "rows": [(world, world.read_clock()) for world in shown],
         "scenarios": [name for name, _, _ in list_shipped()],
         "after": after,
         "last": last,

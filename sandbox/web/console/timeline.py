@@ -86,7 +86,7 @@ class TimelineMark(NamedTuple):
 
 def timeline(visit: ConsoleVisit) -> Facts:
     world = visit.world
-    calls = world.calls.after(0)
+    calls = world.calls.list_after(0)
 
     def view(bank: Bank) -> Facts:
         window = read_window(visit) or whole(bank, calls, world.clock.moves, world.opening)

@@ -15,7 +15,7 @@ from flask import Flask, Request, Response, request
 from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.pki import PLACE
-from sandbox.storage.long_work import for_caller
+from sandbox.storage.long_work import work_for_caller
 from sandbox.web.api.app import here
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.control_row import Control
@@ -68,7 +68,7 @@ def view_of(row: Control) -> View:
     def call_view(call: ControlCall) -> Any:
         values = [PARAMETERS[name](call, row) if name in PARAMETERS else call.path[name] for name in parameters]
         is_gone = call.request.environ.get("sandbox.gone")  # by the server
-        with nullcontext() if is_gone is None else for_caller(is_gone):
+        with nullcontext() if is_gone is None else work_for_caller(is_gone):
             outcome = call.find_world().ask(view, *values) if reads_bank else view(*values)
         return {row.list_name: outcome} if isinstance(outcome, list) else outcome
 

@@ -44,7 +44,7 @@ LISTED_MAX = 10  # calls that a refusal names
 
 
 def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
-    calls = world.calls.after(query.get("since", 0))
+    calls = world.calls.list_after(query.get("since", 0))
     return [describe_call(call) | error_of(call) | {"rule": call.rule} for call in calls]
 
 
@@ -113,7 +113,7 @@ class KeptCalls:
     them any more."""
 
     def __init__(self, world: World) -> None:
-        self.calls = world.calls.after(0)
+        self.calls = world.calls.list_after(0)
         self._contents = contents_of_calls(world)
 
     def find(self, matcher: CallMatcher, after: int = 0) -> Matches:
@@ -315,7 +315,7 @@ NO_HOLD = "There is no hold {input} in world {world}{hint}."
 
 
 def list_holds(world: World) -> list[dict[str, Any]]:
-    return [hold_row(hold) for hold in world.holds.all()]
+    return [hold_row(hold) for hold in world.holds.list_all()]
 
 
 def show_hold(world: World, request: Request, query: dict[str, Any], name: str) -> dict[str, Any]:
@@ -345,7 +345,7 @@ def release_holds(world: World) -> None:
 def find_hold(world: World, name: str) -> CallHold:
     hold = world.holds.find(name)
     if hold is None:
-        nearest = suggest(name, [other.name for other in world.holds.all()])
+        nearest = suggest(name, [other.name for other in world.holds.list_all()])
         hint = f" ({nearest})" if nearest else ""
         raise Refusal(Error.NOT_FOUND, input=name[:64], world=world.name, hint=hint, sentence=NO_HOLD)
     return hold

@@ -28,7 +28,7 @@ from sandbox.contract.kinds import BY_LIST, InitiationKind
 from sandbox.contract.moves import Status
 from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.storage.bank_copy import copy_records
-from sandbox.storage.long_work import with_pauses
+from sandbox.storage.long_work import pause_between
 from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.bulks import bulk_fields
 from sandbox.web.api.replies import MEDIA, Reply
@@ -150,7 +150,7 @@ def report(world: World, payment_id: str) -> Response:
     """Replies with the status report of a file. Copies the facts under the world's lock, but writes the report after
     it."""
     file = world.ask(_file_status, payment_id)
-    pieces = with_pauses(write_report(file), ROWS_BETWEEN_PAUSES)
+    pieces = pause_between(write_report(file), ROWS_BETWEEN_PAUSES)
     ending, media = ("csv", "text/csv") if file.kind == "csv" else ("xml", "application/xml")
     return Response(
         in_portions(pieces),
@@ -195,7 +195,7 @@ def _list_reply(rows: Iterable[Any], *names: str) -> Response:
 
 def json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
     """Yields the JSON of a list in pieces, so that a long list is never in memory as a whole."""
-    rest, between = with_pauses(rows, ROWS_BETWEEN_PAUSES), b"["
+    rest, between = pause_between(rows, ROWS_BETWEEN_PAUSES), b"["
     while piece := list(islice(rest, PIECE)):
         yield between + orjson.dumps(piece)[1:-1]
         between = b","

@@ -73,7 +73,7 @@ class Figures:
         self.tally = tally
 
     def collect(self) -> "Iterator[Metric]":
-        for world in self.worlds.in_memory():
+        for world in self.worlds.list_in_memory():
             with suppress(StateFileError, Refusal):
                 world.calls.deliver()
         text = "Calls of the bank's interface, as they were answered."
@@ -90,7 +90,7 @@ class Figures:
         yield from self._state_file()
 
     def _worlds(self) -> "Iterator[Metric]":
-        in_memory = self.worlds.in_memory()
+        in_memory = self.worlds.list_in_memory()
         worlds = _family("Gauge", "worlds", "Worlds in memory, and put away to the state file.", labels=("state",))
         worlds.add_metric(("away",), self.worlds.counts[1] - len(in_memory))
         worlds.add_metric(("live",), len(in_memory))

@@ -18,12 +18,12 @@ from sandbox.contract.decisions import AXES, Decisions, settings_of, value_in
 from sandbox.extension_registry import objects
 from sandbox.scenarios.model import make_beginning
 from sandbox.scenarios.reading import list_shipped, read_changes, read_fault, read_settings
-from sandbox.storage.transfer.exporter import exported
+from sandbox.storage.transfer.exporter import export_lines
 from sandbox.storage.transfer.form import ParcelError
 from sandbox.storage.transfer.importer import read_export
 from sandbox.web.controls.request_bodies import TakeBody, refuse, refused_as, scenario_of, sent_scenario
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
-from sandbox.worlds.beginning import seeded
+from sandbox.worlds.beginning import change_seed
 from sandbox.worlds.clock_moves import foresee, move_clock
 from sandbox.worlds.faults import CallCondition
 from sandbox.worlds.registry import WorldRegistry
@@ -39,7 +39,7 @@ PORTION = 1 << 16  # bytes
 
 
 def list_worlds(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
-    rows, last = worlds.page(query.get("after", ""), query.get("limit", PAGE))
+    rows, last = worlds.list_page(query.get("after", ""), query.get("limit", PAGE))
     return {"worlds": [world_row(world) for world in rows]} | ({"next": last} if last else {})
 
 
@@ -67,7 +67,7 @@ def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[st
     if "scenario" in content:
         beginning = make_beginning(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
-        beginning = seeded(beginning, content["seed"], worlds.guarded)
+        beginning = change_seed(beginning, content["seed"], worlds.guarded)
     clock = content.get("clock", {})
     if {"frozen", "rate"} <= set(clock):
         raise refuse("clock", NO_CLOCK)
@@ -108,7 +108,7 @@ def show_clock(world: World) -> dict[str, Any]:
 
 
 def clock_row(world: World) -> dict[str, Any]:
-    standing, pace = world.clock_reading(), world.clock.pace
+    standing, pace = world.read_clock(), world.clock.pace
     return {
         "now": write_instant(standing.now),
         "mode": "frozen" if pace.frozen else "running",
@@ -165,7 +165,7 @@ def timeline(bank: Bank) -> list[dict[str, Any]]:
 
 def send_file(world: World, query: dict[str, Any]) -> Response:
     findings = [finding for carrier in objects("findings") for finding in carrier.findings_of(world)]
-    lines = exported(world, strip=query.get("secrets") == "strip", findings=findings)
+    lines = export_lines(world, strip=query.get("secrets") == "strip", findings=findings)
     name = f"{world.name}.world.jsonl"
     return Response(
         in_portions(lines),
@@ -281,5 +281,5 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_axes(world: World) -> list[dict[str, Any]]:
-    settings, met = world.ask(lambda bank: bank.settings), world.axes.axes_read(world.calls.made > 0)
+    settings, met = world.ask(lambda bank: bank.settings), world.axes.list_axes_read(world.calls.made > 0)
     return [axis.described() | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]

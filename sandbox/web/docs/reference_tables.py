@@ -16,7 +16,7 @@ from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reasons import Reason
-from sandbox.contract.reference_flows import FLOWS, axes_of, evidence
+from sandbox.contract.reference_flows import FLOWS, axes_of, describe_evidence
 from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control
@@ -119,7 +119,7 @@ def variants() -> Table:
         (
             (
                 row.name, row.topic, " ".join(row.marked), row.about, row.brings,
-                "" if row.within else "not within", evidence(row).replace("`", ""), row.clause,
+                "" if row.within else "not within", describe_evidence(row).replace("`", ""), row.clause,
             )
             for row in AXES.values()
         ),
@@ -170,7 +170,7 @@ def axes() -> str:
     head = ("axis", "values", "about", "brings to light", "clause", "withstood")
     for topic in TOPICS:
         rows = [
-            (f"`{axis.name}`", ", ".join(axis.marked), axis.about, axis.brings, axis.clause, evidence(axis))
+            (f"`{axis.name}`", ", ".join(axis.marked), axis.about, axis.brings, axis.clause, describe_evidence(axis))
             for axis in AXES.values()
             if axis.topic == topic
         ]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lxml.etree import Element, SubElement, tostring
 
-from sandbox.storage.format import program
+from sandbox.storage.format import program_name
 from sandbox.web.html.pages import KIT, content_of
 
 # JUnit
@@ -73,7 +73,7 @@ Row = dict[str, Any]
 
 
 def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties: Row) -> Row:
-    driver = {"name": f"bank-sandbox {tool}", "version": program(), "rules": list(rules)}
+    driver = {"name": f"bank-sandbox {tool}", "version": program_name(), "rules": list(rules)}
     run = {"tool": {"driver": driver}, "results": list(results), "properties": properties}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -328,7 +328,7 @@ def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
     to pages too."""
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(here(worlds), request, path), load(name)
-    fault = None if view is see_file else visit.world.faults.for_call("psu_page", None)
+    fault = None if view is see_file else visit.world.faults.find_for_call("psu_page", None)
     try:
         response: Response = view(visit) if fault is None else apply_fault(fault, lambda: view(visit))
     except SessionLostError:
