@@ -42,9 +42,9 @@ def running(
 ) -> "AbstractContextManager[BankFixture]":
     """Serves a bank on a free loopback port, in a thread of this process: `with sandbox.running() as bank:`.
 
-    `scenario` is a name, a file or its content. It decides about options that are None. If it is silent: seed 1, frozen
-    on Monday 1 March 2027, 09:00 in Brussels. `at="now"` is the machine's time.
-    """
+    `scenario` is a name, a file or its content. If another argument is None, the scenario decides. If the scenario does
+    not say it either, the seed is 1, and the clock is frozen on Monday 1 March 2027, 09:00 in Brussels. `at="now"` is
+    the machine's time."""
     from sandbox.testing.start import Start, beginning_of, serve_world
 
     start = Start(scenario, seed, at, frozen, settings or {})

@@ -19,7 +19,7 @@ from sandbox.web.console.app import route as route_console
 from sandbox.web.controls.app import route as route_controls
 from sandbox.web.controls.app import route_pki
 from sandbox.web.controls.lock import OPEN, Attempts, Lock, guard
-from sandbox.web.controls.monitoring import tally_if_on
+from sandbox.web.controls.monitoring import find_tally
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
 from sandbox.worlds.beginning import Beginning
@@ -42,7 +42,7 @@ def assemble(
     worlds: WorldRegistry, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
     app = App()
-    worlds.tally = worlds.tally or tally_if_on()
+    worlds.tally = worlds.tally or find_tally()
     app.config[LINE] = worlds.line
     know_hosts(app, lock)
     route_bank(app, worlds, announce, trust, tuple(objects("listener")))

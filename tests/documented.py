@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from sandbox.contract.decisions import Pairs
 from sandbox.contract.operations import OPERATIONS
 from sandbox.web.api.call import Call
-from sandbox.web.docs.amendments import AMENDMENTS, amended
+from sandbox.web.docs.amendments import AMENDMENTS, amend_document
 from sandbox.web.docs.bank_document import document as bank_document
 from sandbox.web.docs.bank_document import paths_of
 from sandbox.web.docs.controls_document import document as controls_document
@@ -42,7 +42,7 @@ def shaping(variants: Pairs) -> Pairs:
 @cache
 def told(variants: Pairs) -> dict[str, Any]:
     """The document of a bank with these variants."""
-    return amended(orjson.loads(usual()), variants)
+    return amend_document(orjson.loads(usual()), variants)
 
 
 @cache

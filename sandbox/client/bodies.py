@@ -1,4 +1,5 @@
-"""Valid bodies of initiations, from named arguments (service 2.1, 2.2). None leaves a field out."""
+"""Valid bodies of initiations, made from named arguments (service 2.1, 2.2). An argument that is None leaves its field
+out."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -50,7 +51,8 @@ class EarlierOrder(InitiationFields, total=False):
 
 
 class RegularOrder(InitiationFields, total=False):
-    """A standing order. FIXED has an amount. VARIABLE has the balance that stays, and the most that is paid."""
+    """The fields of a standing order. One of the type FIXED has an amount. One of the type VARIABLE has the balance
+    that stays on the account, and the most that is paid."""
 
     start_date: Required[date | str]
     frequency: str  # WEEKLY, MONTHLY, TWO_MONTHLY, QUARTERLY, HALF_YEARLY or YEARLY
@@ -110,7 +112,8 @@ def day(value: Any) -> Any:
 
 
 def read_short(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Replaces short names by the API's names, drops None, and makes `urgent` a priority."""
+    """Returns the fields with the API's names in place of short names, without None, and with `urgent` as a
+    priority."""
     fields = {SHORT.get(name, name): value for name, value in order.items() if name != "urgent" and value is not None}
     if order.get("urgent"):
         fields["instruction_priority"] = "HIGH"

@@ -185,7 +185,7 @@ def _read_clock(reply: ClientReply) -> ClockFace:
 
 
 def time_text(value: str | timedelta | datetime) -> str:
-    """Returns a duration or a time as text for the controls."""
+    """Returns a duration or a time as the text that the controls accept."""
     if isinstance(value, timedelta):
         return f"{value.total_seconds():f}s"
     return value.isoformat() if isinstance(value, datetime) else value

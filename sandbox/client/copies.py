@@ -55,8 +55,8 @@ class AccountCopy:
 
     @property
     def reads_from(self) -> date:
-        """The first day that the next update reads. It is some days before the newest booked line, or the copy's first
-        day."""
+        """The first day that the next update reads. It is some days before the newest booked line, but never before the
+        copy's first day."""
         newest = max((date.fromisoformat(line.info.execution_date) for line in self.booked), default=None)
         return self.since if newest is None else max(self.since, newest - OVERLAP)
 
@@ -109,7 +109,8 @@ def pass_ids(
 
 
 def content_of(info: TransactionInfo) -> Hashable:
-    """Returns what identifies a transaction. The reference and the value date do not, as a bank may omit them."""
+    """Returns the values that identify a transaction. The reference and the value date are not among them, because a
+    bank may omit them."""
     texts = (info.communication, info.communication_type, info.remittance_info)
     return info.execution_date, counterparty_of(info), texts
 

@@ -39,7 +39,8 @@ class Flow:
         return urlsafe_b64encode(sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
 
     def on(self, address: str) -> str:
-        """Returns the address for the redirection of the PSU, with this flow's state (service 5.3, choice 5)."""
+        """Returns the bank's address to which the PSU is redirected, with this flow's state added (service 5.3, choice
+        5)."""
         return f"{address}{'&' if urlsplit(address).query else '?'}state={quote(self.state, safe='')}"
 
 

@@ -193,9 +193,8 @@ class Client(Connection):
         within: float = SCA_ADDRESS_LIFE,
         pause: Callable[[float], object] = sleep,
     ) -> StatusInfo:
-        """Asks for the status until the initiation is signed or its SCA address has expired.
-
-        Returns the last status. `pause` may move the bank's clock instead of waiting."""
+        """Asks for the status until the initiation is signed or its SCA address has expired. Returns the last status.
+        `pause` waits between two calls, or moves the bank's clock instead."""
         answer = self.status(target)
         for _ in range(int(within // every)):
             if done(answer):

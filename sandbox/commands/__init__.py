@@ -1,1 +1,1 @@
-"""The commands of `bank-sandbox` beside `serve`, one file per group; most are thin clients of the controls."""
+"""The commands of `bank-sandbox`, one file for each group. Most commands only call the controls."""

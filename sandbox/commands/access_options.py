@@ -115,7 +115,7 @@ class AccessOptions:
             )
 
     @property
-    def on_a_network(self) -> bool:
+    def is_on_a_network(self) -> bool:
         """Whether other machines can reach the bank or its controls."""
         apart = self.controls == "on" and self.controls_port is not None
         return not is_loopback(self.host) or (apart and not is_loopback(self.controls_host))

@@ -54,7 +54,8 @@ def page_of(far: RemoteWorld, target: str | None) -> str:
 
 
 def page_of_id(far: RemoteWorld, name: str) -> str | None:
-    """Returns the path of the console's page about an initiation, an account or a call, or None for any other name."""
+    """Returns the path of the console's page about the initiation, the account or the call of that name. Returns None
+    if there is none."""
     quoted = quote(name, safe="")
     for kind in WITH_IDS:
         if has(far, f"/{kind}/{quoted}"):

@@ -60,11 +60,11 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None, as_json: bo
         sys.exit(1)
     with meter("checking", count_progress(product, content)) as step:
         report = read_file(product, content, ValidationRules(today_of(today)), lambda: step(1))
-    click.echo(json_text(described(report)) + "\n" if as_json else render(report), nl=False)
+    click.echo(json_text(describe_report(report)) + "\n" if as_json else render(report), nl=False)
     sys.exit(1 if report.findings_count else 0)
 
 
-def described(report: "FileReport") -> dict[str, Any]:
+def describe_report(report: "FileReport") -> dict[str, Any]:
     """Returns the report of a file as JSON."""
     return {
         "message_id": report.message_id,

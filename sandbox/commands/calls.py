@@ -11,7 +11,7 @@ import click
 from sandbox.commands.completion import completed_by
 from sandbox.commands.options import all_of, read_json
 from sandbox.commands.remote import RemoteWorld, remote
-from sandbox.commands.screen import limited
+from sandbox.commands.screen import limit_rows
 from sandbox.server.call_line import call_line
 
 EVERY = 0.5  # seconds between two looks, with --follow
@@ -30,7 +30,7 @@ NEWEST = 50
 def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: str | None) -> None:
     """Lists the calls of TPPs. A line has method, path, status, error code, reason and Request-ID."""
     calls = far.control("GET /requests") if not since else far.call("GET", f"/requests?since={since}")
-    rows, left_out = limited([row for row in calls["requests"] if fits(row, filters)], limit)
+    rows, left_out = limit_rows([row for row in calls["requests"] if fits(row, filters)], limit)
     if far.as_json and not follow:
         far.tell({"requests": rows}, str)
         return

@@ -33,15 +33,18 @@ def completed_by(name: str, *words: str) -> Complete | None:
         return None
 
     def complete(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
-        values = [*words, *(value for list_name, field in LISTS[name] for value in listed(context, list_name, field))]
+        values = [
+            *words,
+            *(value for list_name, field in LISTS[name] for value in list_values(context, list_name, field)),
+        ]
         fitting = dict.fromkeys(value for value in values if value.startswith(begun))
         return [CompletionItem(value) for value in list(fitting)[:SHOWN_MAX]]
 
     return complete
 
 
-def listed(context: click.Context, name: str, field: str) -> list[str]:
-    """Returns the values of a field, newest first. Empty if no server answers."""
+def list_values(context: click.Context, name: str, field: str) -> list[str]:
+    """Returns the values of a field in a list of the server, newest first. Returns none if no server answers."""
     import httpx
 
     from sandbox.client import Controls, Refused, Unreadable

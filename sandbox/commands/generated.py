@@ -61,7 +61,7 @@ def command_of(row: Control, command: Command) -> click.Command:
     def call(
         far: RemoteWorld, since: int = 0, limit: int = 0, wide: bool = False, yes: bool = False, **options: Any
     ) -> None:
-        ask_first(row.loss({"world": far.world, **options}), yes)
+        ask_first(row.describe_loss({"world": far.world, **options}), yes)
         names = {name: options.pop(name) for name in row.path_names}
         filled = {name: value for name, value in options.items() if value not in LEFT_OUT or name in row.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)

@@ -60,7 +60,8 @@ def address_of(served: dict[str, Any]) -> str:
 
 
 def fault_at(url: str, key: str | None, controls: bool) -> str | None:
-    """Returns what is wrong with a server, or None. If its controls are off, any reply of the bank is healthy."""
+    """Returns what is wrong with a server, or None. If the server's controls are off, any reply of the bank counts as
+    healthy."""
     from http.client import HTTPException
 
     try:

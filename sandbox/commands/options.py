@@ -124,7 +124,7 @@ def read_json(context: click.Context, param: click.Parameter, value: str | None)
 
 
 def json_fault(error: json.JSONDecodeError) -> str:
-    """Returns the reason of the error, the line and column, and the text around the error with a mark before it."""
+    """Returns the reason of the error, its line and column, and the text around the place with a mark before it."""
     before, after = error.doc[: error.pos], error.doc[error.pos :]
     line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"
     where = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"

@@ -1,4 +1,4 @@
-"""Shared by the commands that call a running sandbox: options, calls and output."""
+"""The options, calls and output that all commands of a running sandbox share."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ import click
 
 from sandbox.commands.completion import completed_by
 from sandbox.commands.options import ask_first, option, url_option
-from sandbox.commands.screen import as_json, limited, list_table, meter
+from sandbox.commands.screen import as_json, limit_rows, list_table, meter
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
 
@@ -67,7 +67,7 @@ class RemoteWorld:
     def demand_yes(self, name: str, yes: bool, /, **fields: Any) -> None:
         """Asks on a terminal before a call of a control that destroys something."""
         row = next(row for row in CONTROLS if row.name == name)
-        ask_first(row.loss({"world": self.world} | fields), yes)
+        ask_first(row.describe_loss({"world": self.world} | fields), yes)
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
         """Calls a control. Leaves out fields of the body that are None."""
@@ -99,7 +99,7 @@ class RemoteWorld:
         with meter("sending" if size else "receiving", size or None, "bytes") as step:
             if size:
                 headers["Content-Length"] = str(size)
-            pieces = portions(content, step) if content else None
+            pieces = send_in_portions(content, step) if content else None
             http = self.controls.http
             with http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
                 worlds = []
@@ -147,7 +147,7 @@ class RemoteWorld:
     ) -> None:
         """Prints the newest rows of a list as a table, or with --json the body. On a narrow terminal, leaves out the
         columns `drops`."""
-        rows, left_out = limited(list(body[name]), limit)
+        rows, left_out = limit_rows(list(body[name]), limit)
         cells = [[cell(at(row, column)) for column in columns] for row in rows]
         text, narrow = ("", "") if self.as_json else list_table(cells, columns, drops, wide)
         self.tell(body | {name: rows}, lambda: text)
@@ -202,7 +202,7 @@ def describe_clock(clock: Any) -> str:
     return f"{clock['now']}, {pace}{ahead}"
 
 
-def portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:
+def send_in_portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:
     """Yields the content in pieces. Calls `step` with the length of each piece that was taken."""
     for start in range(0, len(content), PORTION):
         piece = content[start : start + PORTION]

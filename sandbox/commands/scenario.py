@@ -38,7 +38,7 @@ class RunOptions:
 
 
 class RunExtension(Protocol):
-    """Options that an extension adds to `scenario run`, and their effect."""
+    """Options that an extension adds to `scenario run`, and what these options do."""
 
     def variants_of(self) -> Mapping[str, str]:
         """Returns the variants with which each scenario's bank is started. Ends the command if an option is wrong."""
@@ -76,7 +76,7 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
         errors = [str(error) for reading in _read(files) for error in getattr(reading, "errors", ())]
         click.echo(json_text({"files": len(files), "errors": errors}))
         sys.exit(FAILED if errors else 0)
-    if _unreadable(_read(files), to_stderr=False):
+    if _print_unreadable(_read(files), to_stderr=False):
         sys.exit(FAILED)
     click.echo(f"{len(files)} read, nothing wrong")
 
@@ -98,9 +98,9 @@ def values(name: str, as_json: bool) -> None:
     from sandbox.scenarios.well_known_values import values_of, write_markdown
 
     readings = _read((name,))
-    if _unreadable(readings):
+    if _print_unreadable(readings):
         sys.exit(UNREADABLE)
-    chosen = _scripts(readings)[0].scenario
+    chosen = _select_scripts(readings)[0].scenario
     click.echo(json_text({"values": as_objects(values_of(chosen.rules))}) if as_json else write_markdown(chosen))
 
 
@@ -118,7 +118,7 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
 
     differing = Differing(dict(ChainMap(*(dict(extension.variants_of()) for extension in extensions))))
     readings = _read(order.scenarios)
-    scripts, unreadable = _scripts(readings), _unreadable(readings)
+    scripts, unreadable = _select_scripts(readings), _print_unreadable(readings)
     reports: list[ScenarioReport] = []
     breaks = False
     apart = "" if order.url is None else f".{token_hex(3)}"
@@ -154,13 +154,13 @@ def _read(names: tuple[str, ...]) -> "list[Script | UnreadableFile]":
     return [read_file(name) for name in names]
 
 
-def _scripts(readings: "list[Script | UnreadableFile]") -> "list[Script]":
+def _select_scripts(readings: "list[Script | UnreadableFile]") -> "list[Script]":
     from sandbox.player.runs import Script
 
     return [reading for reading in readings if isinstance(reading, Script)]
 
 
-def _unreadable(readings: "list[Script | UnreadableFile]", to_stderr: bool = True) -> bool:
+def _print_unreadable(readings: "list[Script | UnreadableFile]", to_stderr: bool = True) -> bool:
     """Prints the errors of each file that cannot be read. Returns whether there is such a file."""
     from sandbox.player.runs import UnreadableFile
 

@@ -1,6 +1,6 @@
-"""How commands print: plain text for programs, colours and tables that fit the width on a terminal.
+"""The output of commands: plain text for programs, and on a terminal colours and tables that fit its width.
 
-rich is imported when it is needed, so that no command starts slower for it."""
+rich is imported only when it is needed, so that no command starts slower for it."""
 
 import json
 import sys
@@ -30,17 +30,17 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def on_terminal() -> bool:
+def is_on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
 def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
     """Aligns rows to columns. The title of a column is the last word of its path. A table fits the terminal's width."""
     head = titles(columns)
-    return fitted(rows, head) if on_terminal() else aligned(rows, head)
+    return fit_table(rows, head) if is_on_terminal() else align(rows, head)
 
 
-def fitting(
+def choose_columns(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], width: int
 ) -> tuple[list[int], list[str]]:
     """Returns the positions of the columns to show, and the names of the columns to leave out. Columns are left out in
@@ -60,12 +60,12 @@ def list_table(
 ) -> tuple[str, str]:
     """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, all are
     shown."""
-    if not on_terminal():
-        return aligned(rows, titles(columns)), ""
+    if not is_on_terminal():
+        return align(rows, titles(columns)), ""
     if wide:
-        return fitted(rows, titles(columns), WIDE), ""
-    shown, left_out = fitting(rows, columns, drops, get_terminal_size().columns)
-    text = fitted([[row[at] for at in shown] for row in rows], titles([columns[at] for at in shown]))
+        return fit_table(rows, titles(columns), WIDE), ""
+    shown, left_out = choose_columns(rows, columns, drops, get_terminal_size().columns)
+    text = fit_table([[row[at] for at in shown] for row in rows], titles([columns[at] for at in shown]))
     return text, f"left out, as the terminal is narrow: {', '.join(left_out)}; --wide shows all" if left_out else ""
 
 
@@ -74,7 +74,7 @@ def titles(columns: Sequence[str]) -> list[str]:
     return [column.rpartition(".")[2] for column in columns]
 
 
-def aligned(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
+def align(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
     widths = [max(len(row[index]) for row in [head, *rows]) for index in range(len(head))]
     lines = [head, ["-" * width for width in widths], *rows]
     return "\n".join(
@@ -82,8 +82,8 @@ def aligned(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
     )
 
 
-def fitted(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None = None) -> str:
-    """Returns the table. On a narrow terminal it folds the cells, but never cuts them."""
+def fit_table(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None = None) -> str:
+    """Returns the table. If it is wider than the terminal, folds the cells, but never cuts them."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -106,8 +106,8 @@ def colour_of(cell: str) -> str:
     return COLOURS.get(cell, "")
 
 
-def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
-    """Returns the last `limit` rows, which are the newest, and a note on the rows that are left out."""
+def limit_rows(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
+    """Returns the newest rows, `limit` at most, and a note on the rows that are left out."""
     if not limit or len(rows) <= limit:
         return rows, ""
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"
@@ -134,7 +134,7 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..
 
     counted: ProgressColumn = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
     left: ProgressColumn = TimeRemainingColumn() if total else TimeElapsedColumn()
-    shared = on_terminal()  # lines printed meanwhile go above the bar; into a file they go as they are
+    shared = is_on_terminal()  # lines printed meanwhile go above the bar; into a file they go as they are
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), counted, left)
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as drawn:
         task = drawn.add_task(label, total=total)

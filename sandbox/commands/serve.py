@@ -79,7 +79,7 @@ def serve(
     storage.refuse_old_options()
     access.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
-    guarded = seed is None and access.on_a_network
+    guarded = seed is None and access.is_on_a_network
     beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
     worlds, close = storage.open(beginning, capacity.room, guarded)
     worlds.play = partial(play, worlds)

@@ -210,10 +210,10 @@ def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
         tokens = tpp.tokens_from(callback, asked.flow)
         accounts = [{"iban": account.iban, "logical_id": account.logical_id} for account in tpp.accounts(tokens)]
         summary = {"access_token": tokens.access, "refresh_token": tokens.refresh, "accounts": accounts}
-    far.tell(summary, lambda: _consented(summary))
+    far.tell(summary, lambda: _describe_consent(summary))
 
 
-def _consented(summary: dict[str, Any]) -> str:
+def _describe_consent(summary: dict[str, Any]) -> str:
     if "redirect" in summary:
         return f"refused; sent to {summary['redirect']}"
     lines = [f"access token   {summary['access_token']}", f"refresh token  {summary['refresh_token']}"]

@@ -65,24 +65,24 @@ def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def named(name: str, kind: str | None) -> "WellKnownValue":
-    """Returns the well-known value of that name, with or without its first word. If several fit, returns the first,
-    that of payments."""
+def find_value(name: str, kind: str | None) -> "WellKnownValue":
+    """Returns the well-known value of that name, which may lack its first word. If several values fit, returns the
+    first, which is one of payments."""
     from sandbox.scenarios.well_known_values import list_default_values
 
     known = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]
-    for fits in (lambda value: value.value == name, lambda value: short(value.value) == short(name)):
+    for fits in (lambda value: value.value == name, lambda value: shorten_value(value.value) == shorten_value(name)):
         fitting = [value for value in known if fits(value)]
         if fitting:
             return fitting[0]
-    near = get_close_matches(short(name), [short(value.value) for value in known], 3, 0.5)
+    near = get_close_matches(shorten_value(name), [shorten_value(value.value) for value in known], 3, 0.5)
     hint = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
     raise click.BadParameter(
         f"{name} is no well-known value.{hint} `bank-sandbox values` lists them.", param_hint="NAME"
     )
 
 
-def short(value: str) -> str:
+def shorten_value(value: str) -> str:
     return value.casefold().removeprefix("test").strip(" -").replace("-", "_").replace(" ", "_")
 
 
@@ -95,7 +95,7 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
     """Plays the well-known value NAME until its outcome. NAME is AC04, INSUFFICIENT_FUNDS or TEST-RJCT, for example."""
     from sandbox.client import Refused
 
-    value = named(name, kind)
+    value = find_value(name, kind)
     about = f"{value.value}: {value.effect}{f' ({value.plain_outcome})' if value.outcome else ''}"
     demand_controls(far, customer)
     try:

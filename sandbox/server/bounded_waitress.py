@@ -49,7 +49,7 @@ from sandbox.machine import seconds_passed
 from sandbox.machine.operating_system import has_hung_up
 from sandbox.server.line_faults import LineFaults
 from sandbox.server_address import write_address
-from sandbox.web.api.failures import unreadable_reply
+from sandbox.web.api.failures import make_unreadable_reply
 
 CONNECTIONS_MAX = 4_000  # pools of a test suite hold some hundreds
 FIRST_SECONDS = 30  # for the first byte of the first request, with TLS also for the handshake
@@ -212,7 +212,7 @@ class BankErrorTask(ErrorTask):  # type: ignore[misc]
 
     def execute(self) -> None:
         request_id = getattr(self.request, "headers", {}).get("REQUEST_ID", "")
-        response = unreadable_reply(self.request.error.code, request_id, getattr(self.request, "refusal", None))
+        response = make_unreadable_reply(self.request.error.code, request_id, getattr(self.request, "refusal", None))
         self.status = response.status
         self.response_headers.extend(list(response.headers))
         self.set_close_on_finish()

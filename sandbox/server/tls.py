@@ -17,7 +17,7 @@ from OpenSSL.crypto import FILETYPE_ASN1, dump_certificate
 
 from sandbox.server.bounded_waitress import DEFAULT_BOUNDS, Bounds, TlsChannel
 from sandbox.server.server import Transport, make_server
-from sandbox.web.api.failures import unreadable_reply
+from sandbox.web.api.failures import make_unreadable_reply
 
 
 class TlsSocket:
@@ -50,7 +50,7 @@ class TlsSocket:
 
     def _refuse_plain(self) -> None:
         """Answers a caller that speaks HTTP instead of TLS, in HTTP."""
-        response = unreadable_reply(400)
+        response = make_unreadable_reply(400)
         head = "".join(f"{name}: {value}\r\n" for name, value in response.headers)
         with suppress(OSError):
             reply = f"HTTP/1.1 {response.status}\r\nConnection: close\r\n{head}\r\n".encode("latin-1")

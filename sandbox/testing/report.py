@@ -21,7 +21,7 @@ NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 def render_bank(bank: BankFixture) -> str:
     """Returns the report. If the bank cannot be reached, the report is one line."""
     try:
-        return "\n".join(lines(bank))
+        return "\n".join(render_lines(bank))
     except NO_ANSWER as error:
         return f"{bank.base_url} cannot be asked: {error}"
 
@@ -35,7 +35,7 @@ def unreachable_reason(bank: BankFixture) -> str:
     return ""
 
 
-def lines(bank: BankFixture) -> Iterator[str]:
+def render_lines(bank: BankFixture) -> Iterator[str]:
     clock = bank.clock.get()
     yield f"{bank.base_url}, its clock {clock.mode} at {clock.now.isoformat()}"
     yield from _part("what happened", map(_change, bank.journal[-JOURNAL_MAX:]))
@@ -66,7 +66,8 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def client_view(error: str | None) -> str:
-    """Returns the token and the code of an error, or `by a rule` for the reply of a fault rule."""
+    """Returns the token and the code of an error, as the client saw them. Returns `by a rule` for the reply of a fault
+    rule."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

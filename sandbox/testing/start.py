@@ -1,8 +1,8 @@
-"""The start of a test's bank: options first, then the scenario, then the defaults; and a server that has it.
+"""The start of a test's bank: first from options, then from the scenario, then from defaults. Also serves a bank with
+that start.
 
 A run of tests at a server elsewhere needs neither the application nor the reader of scenarios, whose imports take
-longer than a dozen tests. So they are imported where a bank begins in this process, or a scenario is read.
-"""
+longer than a dozen tests. So they are imported only if a bank begins in this process, or if a scenario is read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,8 +31,8 @@ NAME_MAX = 64  # characters of a world's name
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The options of a start. If one is None, the scenario decides. If the scenario is silent, the default is seed 1,
-    OPENING and a frozen clock."""
+    """The options with which a test's bank starts. If an option is None, the scenario decides. If the scenario does not
+    say it either, the default is seed 1, OPENING and a frozen clock."""
 
     scenario: str | Mapping[str, Any] = DEFAULT  # a name, a file, or its content
     seed: int | None = None

@@ -77,10 +77,10 @@ def break_what_is_open(patch: pytest.MonkeyPatch) -> None:
 CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "making the record": lambda patch: patch.setattr(api_app, "record_call", fails),
     "the explanation": lambda patch: patch.setattr(call_records, "exchange_of", fails),
-    "an instant": lambda patch: patch.setattr(call_records, "deciding_values", fails),
+    "an instant": lambda patch: patch.setattr(call_records, "write_deciding_values", fails),
     "the contents": lambda patch: patch.setattr(call_records, "content_of", fails),
     "the history": lambda patch: patch.setattr(MemoryBound, "count_growth", fails),
-    "the counts": lambda patch: patch.setattr("sandbox.app.tally_if_on", FailingTally),
+    "the counts": lambda patch: patch.setattr("sandbox.app.find_tally", FailingTally),
     "all observers": lambda patch: patch.setattr(call_records.Observers, "deliver", fails),
     "the referee": lambda patch: patch.setattr(listening, "load", lambda name: fails),
     "the referee's reading": lambda patch: patch.setattr(stream, "observe_call", fails),

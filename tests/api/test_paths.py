@@ -11,7 +11,7 @@ from werkzeug.routing import MapAdapter
 from werkzeug.test import EnvironBuilder
 
 from sandbox.server.server import serve_in_background
-from sandbox.web.api.app import has_dots, is_readable, raw_path
+from sandbox.web.api.app import has_dots, is_readable, read_raw_path
 from tests.spec import files
 from tests.tpp import SCT, Tpp, headers, refused, version
 
@@ -75,7 +75,7 @@ def test_a_server_hands_the_path_over_as_it_was_sent(app: Flask, tpp: Tpp) -> No
     ],
 )
 def test_the_raw_path_is_found_on_every_server(environ: dict[str, str], path: str) -> None:
-    assert raw_path(environ) == path
+    assert read_raw_path(environ) == path
 
 
 @pytest.mark.parametrize("path", ["/", "/a/", "/a/b;c=d,e/f.", "/a%20b", "/.well-known/x", "/...", "/é", "/<name>"])

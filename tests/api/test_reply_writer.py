@@ -13,9 +13,9 @@ from sandbox.web.api.replies import Reply, json_response
 
 INITIATED = InitiationOutcome("a", "e2e", Status.RCVD, "token")
 CONTENTS: tuple[tuple[Schema, dict[str, Any]], ...] = (
-    (replies.StatusReply(), replies.status_content("a", "PATC", None)),
-    (replies.StatusReply(), replies.status_content("a", "RJCT", "TIME_OUT")),
-    (replies.InitiationReply(), replies.initiation_content("/x", INITIATED, "http://h/a", replies.link)),
+    (replies.StatusReply(), replies.make_status_content("a", "PATC", None)),
+    (replies.StatusReply(), replies.make_status_content("a", "RJCT", "TIME_OUT")),
+    (replies.InitiationReply(), replies.make_initiation_content("/x", INITIATED, "http://h/a", replies.link)),
 )
 
 

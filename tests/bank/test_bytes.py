@@ -13,7 +13,7 @@ from sandbox.extensions.referee.stream import referee_of
 from sandbox.storage.memory_log import MemoryLog
 from sandbox.storage.state_hash import hash_state
 from sandbox.web.api import call_records, headers
-from sandbox.web.api.call_records import content_of_call
+from sandbox.web.api.call_records import find_content
 from sandbox.worlds.calls import NAME_MAX, PATH_MAX, Recent
 from sandbox.worlds.registry import MemoryBound, Room, WorldRegistry
 from sandbox.worlds.snapshot import replay
@@ -66,7 +66,7 @@ def test_headers_and_query_are_kept_cut_and_the_console_says_so(
     tpp: Tpp, world: World, path: str, headers: dict[str, str], told: str
 ) -> None:
     tpp.call("GET", path, **headers)
-    content = content_of_call(world, world.calls.list_all()[-1].seq)
+    content = find_content(world, world.calls.list_all()[-1].seq)
     assert content is not None and told in content.cut
     assert content.weight < 2_000 + 3 * call_records.HEADERS_MAX + call_records.QUERY_MAX
     page = tpp.http.get(f"/_sandbox/console/calls/{world.calls.list_all()[-1].seq}")
@@ -75,7 +75,7 @@ def test_headers_and_query_are_kept_cut_and_the_console_says_so(
 
 def test_usual_headers_are_kept_whole(tpp: Tpp, world: World) -> None:
     tpp.call("GET", "/accounts", x_usual="a" * 2_000)
-    content = content_of_call(world, world.calls.list_all()[-1].seq)
+    content = find_content(world, world.calls.list_all()[-1].seq)
     assert content is not None and (content.headers["HTTP_X_USUAL"], content.cut) == ("a" * 2_000, "")
 
 
@@ -99,10 +99,10 @@ def test_the_referee_remembers_no_long_text(tpp: Tpp, world: World, path: str, h
 def test_answers_about_long_headers_are_not_kept() -> None:
     before = headers._cached_languages.cache_info().currsize
     for number in range(20):
-        assert headers.languages_asked(f"fr, {number}{LONG}") == ("fr",)
+        assert headers.read_languages(f"fr, {number}{LONG}") == ("fr",)
     assert headers._cached_languages.cache_info().currsize == before
-    assert headers.languages_asked("nl;q=0.5, fr") == ("fr", "nl")
-    assert headers.languages_asked("nl;q=0.5, fr") == headers._languages("nl;q=0.5, fr")
+    assert headers.read_languages("nl;q=0.5, fr") == ("fr", "nl")
+    assert headers.read_languages("nl;q=0.5, fr") == headers._parse_languages("nl;q=0.5, fr")
 
 
 # Of one input

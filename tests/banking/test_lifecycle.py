@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from sandbox.commands.screen import aligned
+from sandbox.commands.screen import align
 from sandbox.contract.moves import MOVES, Status, Trigger, find_reachable, is_final, row_for, rows_to
 from sandbox.web.docs.reference_tables import moves
 
@@ -99,7 +99,7 @@ def test_the_table_as_printed_has_each_move_with_its_condition_and_its_clause(pa
     assert found == {(*place, target, conditions[when]) for place, (target, when) in told(path).items()}
     for row in rows:
         assert row[5].startswith(("service ", "choice ")) and (row[6] == "ours") == row[5].startswith("choice")
-    lines = aligned(rows, head).splitlines()
+    lines = align(rows, head).splitlines()
     assert sum(line.startswith(f"{path}  ") for line in lines) == len(found)
 
 

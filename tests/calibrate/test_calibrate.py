@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from flask import request_finished
 
 from sandbox.contract.decisions import AXES, DEFAULTS
-from sandbox.extensions.calibrate.calibration import ALIKE_MAX, Calibration, bounded, calibrate_calls
+from sandbox.extensions.calibrate.calibration import ALIKE_MAX, Calibration, bound_calls, calibrate_calls
 from sandbox.extensions.calibrate.command import calibrate
 from sandbox.extensions.record.proxy import own_pseudonyms
 from sandbox.recordings.masking import Masker
@@ -137,7 +137,7 @@ def test_tokens_from_before_a_recording_get_others_in_their_place(today: Entries
 
 def test_of_a_long_recording_reads_that_are_alike_are_played_a_few_times(today: Entries) -> None:
     reads = [entry for entry in today if entry["request"]["url"].endswith("/accounts")]
-    calls, notes = bounded(read_recording(har([*today, *reads * 3_000])).calls)
+    calls, notes = bound_calls(read_recording(har([*today, *reads * 3_000])).calls)
     assert len(calls) < len(today) + ALIKE_MAX
     assert "reads that are like earlier ones" in notes[0]
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from sandbox.cli import main
 from sandbox.client import Client, Refused
 from sandbox.commands import calls as command
-from sandbox.commands.screen import fitted, fitting, limited, list_table
+from sandbox.commands.screen import choose_columns, fit_table, limit_rows, list_table
 from sandbox.server.call_line import call_line
 from sandbox.web.controls.rows import CONTROLS
 
@@ -86,7 +86,7 @@ def test_a_line_is_coloured_on_a_terminal_alone() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_table_fits_the_terminal_and_loses_nothing(width: int) -> None:
-    drawn = fitted([["ACSC", "x" * 90, "[bold]"]], ["status", "text", "more"], width)
+    drawn = fit_table([["ACSC", "x" * 90, "[bold]"]], ["status", "text", "more"], width)
     bare = drawn.replace("\x1b[1m", "").replace("\x1b[32m", "").replace("\x1b[0m", "")
     assert max(map(len, bare.splitlines())) <= width
     assert bare.count("x") - bare.count("text") == 90 and "[bold]" in bare.replace("\n", "")
@@ -94,11 +94,11 @@ def test_a_table_fits_the_terminal_and_loses_nothing(width: int) -> None:
 
 def test_a_narrow_terminal_leaves_out_columns_by_their_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, columns, drops = [["x" * 30, "a", "b" * 20]], ["id", "order.kind", "name"], ["name", "order.kind"]
-    assert fitting(rows, columns, drops, 58) == ([0, 1, 2], [])
-    assert fitting(rows, columns, drops, 57) == ([0, 1], ["name"])
-    assert fitting(rows, columns, drops, 10) == ([0], ["name", "kind"])
+    assert choose_columns(rows, columns, drops, 58) == ([0, 1, 2], [])
+    assert choose_columns(rows, columns, drops, 57) == ([0, 1], ["name"])
+    assert choose_columns(rows, columns, drops, 10) == ([0], ["name", "kind"])
     assert list_table(rows, columns, drops, False)[1] == "", "a program gets all"
-    monkeypatch.setattr("sandbox.commands.screen.on_terminal", lambda: True)
+    monkeypatch.setattr("sandbox.commands.screen.is_on_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "50")
     text, note = list_table(rows, columns, drops, False)
     assert "bbb" not in text and note == "left out, as the terminal is narrow: name; --wide shows all"
@@ -114,8 +114,8 @@ def test_every_column_that_is_left_out_is_one_of_the_list() -> None:
 
 
 def test_a_long_list_says_what_it_leaves_out() -> None:
-    assert limited([1, 2, 3], 2) == ([2, 3], "1 earlier ones are left out; --limit 0 shows all")
-    assert limited([1, 2], 2) == limited([1, 2], 0) == ([1, 2], "")
+    assert limit_rows([1, 2, 3], 2) == ([2, 3], "1 earlier ones are left out; --limit 0 shows all")
+    assert limit_rows([1, 2], 2) == limit_rows([1, 2], 0) == ([1, 2], "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

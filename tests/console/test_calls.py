@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from sandbox.web.api.call_records import BODY_MAX
-from sandbox.web.api.call_texts import TOKEN, laid_out
+from sandbox.web.api.call_texts import TOKEN, lay_out
 from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, headers, payment
@@ -132,7 +132,7 @@ def test_a_body_shorter_than_it_says_harms_nothing(app: Flask, visitor: Visitor)
 )
 def test_json_is_laid_out_without_a_change(content: object) -> None:
     text = json.dumps(content)
-    assert "".join(laid_out(TOKEN.findall(text))) == re.sub(
+    assert "".join(lay_out(TOKEN.findall(text))) == re.sub(
         r"(\[|\{)\n\s*(\]|\})", r"\1\2", json.dumps(content, indent=2)
     )
 

@@ -145,7 +145,7 @@ def test_one_of_these_is_enough(words: tuple[str, ...]) -> None:
 
 
 def asked_of(host: str, bound: str) -> bool:
-    return Hosts(bound).allow(host)
+    return Hosts(bound).is_own_name(host)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_on_a_network_private_names_and_addresses_are_allowed(host: str) -> None
 def test_on_a_network_other_names_are_listed_or_refused(host: str) -> None:
     for bound in ("0.0.0.0", "192.0.2.1", "127.0.0.1", ""):
         assert not asked_of(host, bound)
-        assert Hosts(bound, frozenset({"*"})).allow(host)
+        assert Hosts(bound, frozenset({"*"})).is_own_name(host)
 
 
 def test_the_address_that_is_listened_on_is_a_name_of_it() -> None:

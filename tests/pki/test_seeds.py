@@ -167,7 +167,7 @@ def test_a_server_is_on_a_network_when_others_reach_the_bank_or_its_controls(
 ) -> None:
     given: dict[str, Any] = UNSAID | {"host": host, "controls": controls}
     given |= {"controls_port": controls_port, "controls_host": controls_host}
-    assert AccessOptions(**given).on_a_network is expected
+    assert AccessOptions(**given).is_on_a_network is expected
 
 
 def test_on_a_network_the_secret_is_shown_to_nobody() -> None:

@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from flask import Flask
 
-from sandbox.web.api.headers import readings
+from sandbox.web.api.headers import list_readings
 from tests.payer import a_code, basic, code_form, post_form, refresh_form
 from tests.spec.secrets import HARD, PRINTABLE, register
 from tests.tpp import Tpp, refused
@@ -97,10 +97,10 @@ def test_a_rate_counts_both_ways_of_writing_as_one_client(tpp: Tpp) -> None:
 
 
 def test_the_readings_of_a_header() -> None:
-    assert readings(basic("a", "b")) == (("a", "b"),)
-    assert readings(basic("a%2Db", "c+d")) == (("a%2Db", "c+d"), ("a-b", "c d"))
-    assert readings(basic("a", "b:c")) == (("a", "b:c"),)
-    assert readings(basic("a", "%ff")) == (("a", "%ff"),)
-    assert readings(basic("a", PRINTABLE))[0] == ("a", PRINTABLE)
+    assert list_readings(basic("a", "b")) == (("a", "b"),)
+    assert list_readings(basic("a%2Db", "c+d")) == (("a%2Db", "c+d"), ("a-b", "c d"))
+    assert list_readings(basic("a", "b:c")) == (("a", "b:c"),)
+    assert list_readings(basic("a", "%ff")) == (("a", "%ff"),)
+    assert list_readings(basic("a", PRINTABLE))[0] == ("a", PRINTABLE)
     for header in (None, "", "Basic", "Basic !", "Bearer YTpi", "Basic YQ==", "Basic /w=="):
-        assert readings(header) == ()
+        assert list_readings(header) == ()

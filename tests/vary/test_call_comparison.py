@@ -6,7 +6,13 @@ from typing import Any, cast
 import pytest
 
 from sandbox.client import Controls
-from sandbox.extensions.vary.call_comparison import LINES_MAX, RunCalls, counterpart, difference, divergences
+from sandbox.extensions.vary.call_comparison import (
+    LINES_MAX,
+    RunCalls,
+    describe_difference,
+    find_counterpart,
+    find_divergences,
+)
 from sandbox.extensions.vary.command_runs import last_line
 from sandbox.extensions.vary.space import Variant
 
@@ -28,12 +34,12 @@ def calls(*names: str) -> list[dict[str, str]]:
     ],
 )
 def test_each_place_is_found_where_the_calls_go_on_no_more(names: list[str], places: list[int]) -> None:
-    assert divergences(calls(*names), TODAY) == places
+    assert find_divergences(calls(*names), TODAY) == places
 
 
 def test_a_reply_is_compared_with_that_of_the_same_call_in_order() -> None:
     again = calls("POST pay", "GET status", "POST pay", "GET status", "GET status")
-    assert [counterpart(again, place, TODAY) for place in range(5)] == ["a", "b", "d", "e", None]
+    assert [find_counterpart(again, place, TODAY) for place in range(5)] == ["a", "b", "d", "e", None]
 
 
 class Explained:
@@ -75,10 +81,10 @@ def test_where_the_calls_are_the_same_the_reply_that_differs_is_shown(
 
 
 def test_only_what_differs_is_shown_and_not_more_than_a_few_lines() -> None:
-    assert difference("one\ntwo\nthree", "one\n2\nthree") == ["  +2", "  -two"]
-    assert difference(None, "one\ntwo") == ["  < one", "  < two"]
-    assert difference("same", "same") == []
-    many = difference("", "\n".join(map(str, range(50))))
+    assert describe_difference("one\ntwo\nthree", "one\n2\nthree") == ["  +2", "  -two"]
+    assert describe_difference(None, "one\ntwo") == ["  < one", "  < two"]
+    assert describe_difference("same", "same") == []
+    many = describe_difference("", "\n".join(map(str, range(50))))
     assert len(many) == LINES_MAX + 1 and many[-1].startswith("  and ")
 
 

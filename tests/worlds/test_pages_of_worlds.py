@@ -59,8 +59,8 @@ def test_what_is_no_page_is_refused(server: Server, query: str) -> None:
 
 
 def test_no_more_rows_are_read_than_are_shown(full: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = Mock(side_effect=world_views.world_row)
-    monkeypatch.setattr(world_views, "world_row", shown)
+    shown = Mock(side_effect=world_views.make_world_row)
+    monkeypatch.setattr(world_views, "make_world_row", shown)
     kept = Mock(side_effect=full.store.read_page)
     monkeypatch.setattr(full.store, "read_page", kept)
     assert page(full, "?limit=2").json["next"] == "b"

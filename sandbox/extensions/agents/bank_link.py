@@ -73,7 +73,7 @@ class WorldLink:
             raise ToolError(f"no sandbox answers at {where}: {error}. `bank-sandbox serve` starts one") from None
         value = _content(received, reply.headers.get("Content-Type", ""))
         if not reply.is_success:
-            raise ToolError(refusal_text(reply.status_code, value))
+            raise ToolError(describe_refusal(reply.status_code, value))
         return value
 
 
@@ -97,7 +97,7 @@ def _content(received: bytes, media: str) -> Any:
     return received.decode(errors="replace")
 
 
-def refusal_text(status: int, body: Any) -> str:
+def describe_refusal(status: int, body: Any) -> str:
     if not isinstance(body, dict) or "error" not in body:
         return f"{status}: the server at that address is no sandbox, or its controls are off"
     words = (body.get(name) for name in ("error", "error_code", "error_description"))

@@ -122,8 +122,8 @@ def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> t
     """Returns the fields of a body, and the names of its required fields. If the body has alternatives, returns the
     fields of all alternatives."""
     content = operation.get("requestBody", {}).get("content", {}).get(JSON[0], {})
-    shape = _resolved(content.get("schema", {}), components)
-    alternatives = [_resolved(schema, components) for schema in shape.get("anyOf", [])]
+    shape = _resolve(content.get("schema", {}), components)
+    alternatives = [_resolve(schema, components) for schema in shape.get("anyOf", [])]
     shapes = [schema for schema in alternatives if "properties" in schema] or [shape]
     members = {
         name: argument_schema(member, components)
@@ -138,28 +138,28 @@ def argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSc
     """Returns the schema of an argument, in which the definitions stand in place of references. If this schema would be
     long or endless, returns a schema that allows any value."""
     try:
-        whole: JsonSchema = _inlined(schema, components, ())
+        whole: JsonSchema = _inline(schema, components, ())
     except RecursionError:
         whole = {}
     if whole and len(json.dumps(whole)) <= SCHEMA_MAX:
         return whole
-    about = schema.get("description") or _resolved(schema, components).get("description") or "A JSON value."
+    about = schema.get("description") or _resolve(schema, components).get("description") or "A JSON value."
     return {"description": f"{about} Its schema is long: search_documentation finds its fields."}
 
 
-def _resolved(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
+def _resolve(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
     resolved: JsonSchema = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     return resolved
 
 
-def _inlined(value: Any, components: Mapping[str, Any], within: tuple[str, ...]) -> Any:
+def _inline(value: Any, components: Mapping[str, Any], within: tuple[str, ...]) -> Any:
     if isinstance(value, list):
-        return [_inlined(item, components, within) for item in value]
+        return [_inline(item, components, within) for item in value]
     if not isinstance(value, dict):
         return value
     name = value.get("$ref")
     if isinstance(name, str):
         if name in within:
             raise RecursionError(name)
-        return _inlined(_resolved(value, components), components, (*within, name))
-    return {word: _inlined(item, components, within) for word, item in value.items() if not word.startswith("x-")}
+        return _inline(_resolve(value, components), components, (*within, name))
+    return {word: _inline(item, components, within) for word, item in value.items() if not word.startswith("x-")}

@@ -1,4 +1,5 @@
-"""The tools that are no control: an overview, a payment of the demo client, the well-known values, a search."""
+"""The tools that do not come from controls: an overview, a payment of the demo client, the well-known values, and a
+search."""
 
 from typing import Any
 

@@ -41,7 +41,7 @@ class ProtocolHandlers:
         self._toolbox = toolbox
 
     async def list_tools(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[described(tool) for tool in self._toolbox.tools.values()])
+        return types.ListToolsResult(tools=[describe_tool(tool) for tool in self._toolbox.tools.values()])
 
     async def call_tool(self, _: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         answer = await run_sync(self._toolbox.call, params.name, params.arguments or {})
@@ -66,7 +66,7 @@ class ProtocolHandlers:
         return types.ReadResourceResult(contents=[page])
 
     async def list_prompts(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[described_prompt(prompt) for prompt in PROMPTS])
+        return types.ListPromptsResult(prompts=[describe_prompt(prompt) for prompt in PROMPTS])
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = BY_NAME.get(params.name)
@@ -95,7 +95,7 @@ def make_server(toolbox: Toolbox, is_own: bool = False) -> Server[Any]:
     )
 
 
-def described_prompt(prompt: Prompt) -> types.Prompt:
+def describe_prompt(prompt: Prompt) -> types.Prompt:
     arguments = [
         types.PromptArgument(name=name, description=about, required=is_required)
         for name, (about, is_required) in prompt.arguments.items()
@@ -103,7 +103,7 @@ def described_prompt(prompt: Prompt) -> types.Prompt:
     return types.Prompt(name=prompt.name, title=prompt.title, description=prompt.about, arguments=arguments)
 
 
-def described(tool: Tool) -> types.Tool:
+def describe_tool(tool: Tool) -> types.Tool:
     annotations = types.ToolAnnotations(
         read_only_hint=tool.is_read_only,
         destructive_hint=tool.is_destructive,

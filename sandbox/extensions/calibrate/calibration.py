@@ -101,7 +101,7 @@ def calibrate_calls(
             unmet=frozenset(AXES),
             notes=["no call of the recording has the contents and the secrets with which it can be played"],
         )
-    calls, notes = bounded(in_time(playable))
+    calls, notes = bound_calls(in_time(playable))
     if len(playable) < len(recorded):
         notes.append(
             f"{len(recorded) - len(playable):,} calls were not played: they have no contents, their secrets are "
@@ -164,9 +164,9 @@ def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     return [call if call.began is None else replace(call, began=call.began + ahead) for call in calls]
 
 
-def bounded(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
+def bound_calls(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
     """Returns at most `PLAYED_MAX` calls to play, and notes about the calls that are left out. If there are too many
-    calls, only the first few of similar reads stay."""
+    calls, keeps only the first few of similar reads."""
     seen = Counter[tuple[Any, ...]]()
     to_play, texts_seen, pages = [], set[str | None](), {"None"}
     for call in calls:
@@ -280,7 +280,7 @@ def drift_of(calibration: Calibration, variants: Mapping[str, str], expected: Se
     return Drift(axes, [row for row in calibration.outside if row.key not in expected])
 
 
-def merged(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:
+def merge_recordings(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:
     """Joins the calls of several recordings into one list with new numbers. Sorts them by their times, if all calls
     have times."""
     calls = [call for recording in recordings for call in recording]

@@ -39,7 +39,7 @@ def calibrate(
     A RECORDING is a HAR, a file of mitmproxy, WireMock or Hoverfly, or the sandbox's own list of calls. With --check
     the exit status is 1 if the recording contradicts the SCENARIO.
     """
-    from sandbox.extensions.calibrate.calibration import calibrate_calls, drift_of, merged
+    from sandbox.extensions.calibrate.calibration import calibrate_calls, drift_of, merge_recordings
     from sandbox.extensions.calibrate.report import as_page, describe
     from sandbox.extensions.calibrate.scenario_file import known_outside, write_scenario
     from sandbox.recordings.reading import read_recording
@@ -62,7 +62,7 @@ def calibrate(
             recording = read_recording(path.read_bytes(), base)
         recorded.append(recording.calls)
         notes += [f"{path.name}: {note}" for note in recording.notes]
-    calibration = calibrate_calls(merged(recorded), variants, payments=payments)
+    calibration = calibrate_calls(merge_recordings(recorded), variants, payments=payments)
     calibration.notes[:0] = notes
     drift = None if baseline is None else drift_of(calibration, variants, expected)
     title = ", ".join(path.name for path in recordings)

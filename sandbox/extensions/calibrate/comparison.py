@@ -138,12 +138,14 @@ def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: Compari
         real, played = recorded.headers.get(name), replayed.headers.get(name)
         title = name.title().replace("Www-", "WWW-")
         if (real is None) != (played is None):
-            differences[title] = "not there" if real is None else f"{shown(real)}, which the nearest bank does not send"
+            differences[title] = (
+                "not there" if real is None else f"{show_value(real)}, which the nearest bank does not send"
+            )
         elif real is not None and played is not None and real != played:
             if name == "location":
                 differences |= compare_addresses(real, played, title, context)
             else:
-                differences[title] = f"{shown(real)} instead of {shown(played)}"
+                differences[title] = f"{show_value(real)} instead of {show_value(played)}"
     return differences
 
 
@@ -194,16 +196,16 @@ def compare_values(
         if isinstance(real, str | JsonNumber) and isinstance(played, str | JsonNumber):
             texts = [value.digits if isinstance(value, JsonNumber) else value for value in (real, played)]
             if not is_same_amount(*texts):
-                yield place, f"{shown(texts[0])} instead of {shown(texts[1])}"
+                yield place, f"{show_value(texts[0])} instead of {show_value(texts[1])}"
     elif isinstance(real, JsonNumber) and isinstance(played, JsonNumber):
         if real.value != played.value:
             yield place, f"{real.digits} instead of {played.digits}"
-        if digits_differ(real, played):
+        if are_digits_different(real, played):
             yield f"{place} (digits)", f"{real.digits} instead of {played.digits}"
     elif name == "errordescription" and without_instants(real) == without_instants(played):
         return
     elif real != played or (name in MADE and isinstance(real, str)):
-        difference = f"{shown(real)} instead of {shown(played)}"
+        difference = f"{show_value(real)} instead of {show_value(played)}"
         if isinstance(real, str) and isinstance(played, str):
             if name in ADDRESSES or (LINK.match(real) and LINK.match(played)):
                 yield from compare_addresses(real, played, place, context).items()
@@ -253,8 +255,9 @@ def is_same_amount(real: str, played: str) -> bool:
         return real == played
 
 
-def digits_differ(real: JsonNumber, played: JsonNumber) -> bool:
-    """Whether two numbers are written in different ways. If their values differ, only the use of an exponent counts."""
+def are_digits_different(real: JsonNumber, played: JsonNumber) -> bool:
+    """Whether two numbers are written in different ways. If their values differ too, only the use of an exponent
+    counts."""
     if real.value == played.value:
         return real.digits != played.digits
     return ("e" in real.digits.lower()) != ("e" in played.digits.lower())
@@ -311,7 +314,7 @@ def compare_callbacks(real: str | None, played: str | None) -> Differences:
         texts = [row[name] for row in values]
         difference = compare_forms(*texts) if name in MADE - {"state"} or UUID.fullmatch(texts[0]) else ""
         if name not in MADE and texts[0] != texts[1] and name != "session_state":
-            difference = f"{shown(texts[0])} instead of {shown(texts[1])}"
+            difference = f"{show_value(texts[0])} instead of {show_value(texts[1])}"
         if name == "state" and texts[0] != texts[1]:
             difference = "another state"
         if difference:
@@ -322,6 +325,6 @@ def compare_callbacks(real: str | None, played: str | None) -> Differences:
     return differences
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     text = value.digits if isinstance(value, JsonNumber) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."

@@ -117,12 +117,12 @@ def decided_by(
     for choice in open_choices:
         if choice[0] in met and choice[0] not in axes:
             _, others = replies_to(search, scene, candidate, search.with_values(choice))
-            if len(best) != len(others) or any(map(differ, best, others)):
+            if len(best) != len(others) or any(map(are_different, best, others)):
                 axes.add(choice[0])
     return frozenset(axes)
 
 
-def differ(reply: OwnReply, other: OwnReply) -> bool:
+def are_different(reply: OwnReply, other: OwnReply) -> bool:
     return bool(compare(own_facts(reply, ADDRESS), own_facts(other, ADDRESS), Variables()))
 
 
@@ -268,7 +268,7 @@ def with_new_reference(call: RecordedCall) -> RecordedCall:
 # As lines
 
 
-def filled(text: str, names: Mapping[str, str], on: date, *, is_shell: bool) -> str:
+def fill_text(text: str, names: Mapping[str, str], on: date, *, is_shell: bool) -> str:
     """Returns the text as a part of a line, with names for the texts that they replace, and days counted from today."""
 
     def replacement(match: re.Match[str]) -> str:
@@ -327,17 +327,17 @@ def curl_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_i
     parts = ["curl", "-i"] + (["-X", call.method] if call.method != "GET" else [])
     parts += ["-H", '"Request-ID: $REQUEST_ID"' if is_same_id else '"Request-ID: $(uuidgen)"']
     for name, value in headers_of(call).items():
-        parts += ["-H", f'"{name}: {filled(value, names, on, is_shell=True)}"']
+        parts += ["-H", f'"{name}: {fill_text(value, names, on, is_shell=True)}"']
     if "signature" in call.headers:
         parts += ["-H", '"Signature: $SIGNATURE"', "-H", '"Digest: $DIGEST"', "-H", '"Date: $DATE"']
     if call.body:
-        parts += ["--data-binary", f'"{filled(call.body, names, on, is_shell=True)}"']
-    return " ".join([*parts, f'"{filled(call.url, names, on, is_shell=True)}"'])
+        parts += ["--data-binary", f'"{fill_text(call.body, names, on, is_shell=True)}"']
+    return " ".join([*parts, f'"{fill_text(call.url, names, on, is_shell=True)}"'])
 
 
 def python_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_id: bool) -> str:
     def literal(text: str) -> str:
-        words = filled(text, names, on, is_shell=False)
+        words = fill_text(text, names, on, is_shell=False)
         return f"f{words!r}" if "{" in words else repr(words)
 
     request_id = "request_id" if is_same_id else "(request_id := str(uuid4()))"

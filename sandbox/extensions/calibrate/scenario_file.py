@@ -14,16 +14,16 @@ def write_scenario(calibration: Calibration, title: str) -> str:
 
 
 def _lines(calibration: Calibration, title: str) -> Iterator[str]:
-    yield f"scenario: {_quoted(title)}"
-    yield f"about: {_quoted(f'Calibrated by {calibration.calls} calls: {len(calibration.decided)} axes are decided.')}"
+    yield f"scenario: {_quote(title)}"
+    yield f"about: {_quote(f'Calibrated by {calibration.calls} calls: {len(calibration.decided)} axes are decided.')}"
     if calibration.settings or calibration.decided:
         yield "settings:"
     for name, value in sorted(calibration.settings.items()):
-        yield f"  {name}: {write_duration(value) if isinstance(value, timedelta) else _quoted(str(value))}"
+        yield f"  {name}: {write_duration(value) if isinstance(value, timedelta) else _quote(str(value))}"
     if calibration.decided:
         yield "  variants:"
     for axis, row in calibration.decided.items():
-        yield f"    {axis}: {_quoted(row.value)}"
+        yield f"    {axis}: {_quote(row.value)}"
     for axis, values in calibration.open.items():
         if axis not in calibration.unmet:
             yield f"# open: {axis} ({', '.join(values)})"
@@ -31,7 +31,7 @@ def _lines(calibration: Calibration, title: str) -> Iterator[str]:
         yield f"{KNOWN}{outside.key}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Returns the text as a quoted YAML string in one line."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
 

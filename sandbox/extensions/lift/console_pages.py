@@ -8,7 +8,7 @@ from sandbox.extensions.lift.lifting import lift_recording
 from sandbox.recordings import RecordedCall
 from sandbox.recordings.reading import select_calls
 from sandbox.recordings.recorded_calls import read_headers
-from sandbox.web.api.call_records import Content, contents_of_calls
+from sandbox.web.api.call_records import Content, read_contents
 from sandbox.web.api.call_texts import headers_of
 from sandbox.web.console.pages import FILTERS, fitting_calls
 from sandbox.web.console.templating import templates
@@ -28,7 +28,7 @@ def calls_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
 def lift(visit: ConsoleVisit) -> Facts:
     """Returns the scenario of the calls that the query selects. Leaves out calls whose contents are no longer
     stored."""
-    contents = contents_of_calls(visit.world)
+    contents = read_contents(visit.world)
     fitting = fitting_calls(visit)[::-1]
     calls = []
     for call in fitting:

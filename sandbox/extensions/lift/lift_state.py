@@ -1,4 +1,5 @@
-"""What a lift has made so far. A lift turns a record of calls into the steps of a scenario."""
+"""The state of a lift: the steps, names and subjects that it has made so far. A lift turns a record of calls into the
+steps of a scenario."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +34,7 @@ class LiftedSubject:
 
 @dataclass
 class LiftState:
-    """What a lift has made so far: the steps, the calls without a step, and the names by which later calls find a
+    """The state of a lift: the steps so far, the calls without a step, and the names by which later calls find a
     step."""
 
     names: ScenarioPseudonyms

@@ -1,7 +1,5 @@
-"""Reads calls, and acts of PSUs, into observations. Replies are not changed.
-
-A PSU acts on the bank's pages, through a control, or by a rule of the scenario.
-"""
+"""Makes observations of calls, and of acts of PSUs. Does not change replies. A PSU acts on the bank's pages, through a
+control, or by a rule of the scenario."""
 
 import re
 from base64 import urlsafe_b64decode

@@ -139,8 +139,8 @@ def describe_cell(cell: str) -> str:
 
 
 def most_useful(cells: Cells) -> list[str]:
-    """Returns the cells to try next. Common errors come first, then operations. Details of an operation come early only
-    if the client has called that operation."""
+    """Returns the cells that a client should reach next. Common errors come first, then operations. Details of an
+    operation come early only if the client has called that operation."""
     missing = [f"{kind} {cell}" for kind in KINDS for cell, met in cells[kind].items() if not met]
     used = {cell for cell, met in cells["operation"].items() if met}
 

@@ -14,7 +14,7 @@ from sandbox.extensions.referee.rule import (
     RuleState,
     rule,
 )
-from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
+from sandbox.web.api.headers import LANGUAGES, choose_screen_language, read_languages
 
 PUNCTUATION = 5  # dashes and the version, which every UUID of version 4 has
 ALIKE_LEAST = 16  # equal digits; two random UUIDs have two
@@ -117,8 +117,8 @@ rule("language-unknown", WARNING, "service 4.0", only=lambda event: bool(unknown
 
 
 def has_no_screens(event: Observation) -> bool:
-    languages = languages_asked(event.language)
-    return "*" not in languages and screen_language(languages) is None
+    languages = read_languages(event.language)
+    return "*" not in languages and choose_screen_language(languages) is None
 
 
 rule("language-without-screens", ADVICE, "service 4.0", REDIRECTING, refused=False, only=has_no_screens).says(

@@ -1,7 +1,7 @@
 """Rows of the referee in tables of the core: its controls, its page of the console, and its place in the menu."""
 
 from sandbox.web.console.page_row import ConsolePage, MenuEntry
-from sandbox.web.controls.body_fields import any_value, query, word
+from sandbox.web.controls.body_fields import any_value, make_word_field, query
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control, get
 
 FORMATS = ("json", "junit", "sarif", "html")
@@ -19,8 +19,10 @@ CONTROLS: tuple[Control, ...] = (
             "text/html": TEXT,
         },
         query=query(
-            format=word(f"it must be one of {', '.join(FORMATS)}", *FORMATS, about="json where left out."),
-            level=word(f"it must be one of {', '.join(SEVERITIES)}", *SEVERITIES, about="From where on JUnit fails."),
+            format=make_word_field(f"it must be one of {', '.join(FORMATS)}", *FORMATS, about="json where left out."),
+            level=make_word_field(
+                f"it must be one of {', '.join(SEVERITIES)}", *SEVERITIES, about="From where on JUnit fails."
+            ),
             waive=any_value(about="`rule: reason`, as often as needed.", shape={"type": "array", "items": TEXT}),
         ),
         tag="Looking on",

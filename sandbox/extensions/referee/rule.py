@@ -81,7 +81,8 @@ Condition = Callable[[Observation], bool]
 
 
 def open_entries(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    """Returns the entries that a report should show as findings. An entry is None if its matter was settled."""
+    """Returns the remembered entries that a report should show as findings. Leaves out an entry that is None, because a
+    later call settled it."""
     return (entry for entry in memory.values() if entry is not None)
 
 

@@ -1,7 +1,7 @@
-"""A small shop that is paid by bank, and a viewer of accounts. It shows what a third party (TPP) must do.
+"""A small shop whose customers pay by bank, and a viewer of their accounts. It shows what a third party (TPP) must do.
 
-Read `payments` and `accounts`; both call the bank through `bank_client`. Only `demo` knows that the bank is a sandbox.
-"""
+Read `payments` and `accounts`; both call the bank through `bank_client`. Only `demo` knows that the bank is a
+sandbox."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

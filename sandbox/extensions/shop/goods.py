@@ -1,4 +1,4 @@
-"""What the shop sells. The shop, its goods and its account number are invented."""
+"""The goods that the shop sells. The shop, its goods and its account number are invented."""
 
 from dataclasses import dataclass
 from decimal import Decimal

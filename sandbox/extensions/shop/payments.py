@@ -179,14 +179,14 @@ def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedire
         details = bank.ask("payment_details", lambda: bank.tpp().details(attempt.initiation, tokens))
     except (Refused, BankBusy, BankSilent):
         return
-    if differs(details, order, attempt):
+    if is_different(details, order, attempt):
         return
     order.paid_by = str(details.get("psu_name") or "") or None
     account = details.get("debtor_account")
     order.paid_from = str(account.get("iban") or "") or None if isinstance(account, dict) else None
 
 
-def differs(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentAttempt) -> bool:
+def is_different(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentAttempt) -> bool:
     """Whether the bank's details of the payment differ from the order. A detail that the bank leaves out is not a
     difference."""
     amount, creditor = details.get("instructed_amount") or {}, details.get("creditor_account") or {}

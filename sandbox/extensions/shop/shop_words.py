@@ -13,7 +13,7 @@ LOCALES = {code: PAGES[code].locale for code in LANGUAGES}
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """Returns the translations of a language by the English texts."""
+    """Returns the translations into a language. The key of a translation is the English text."""
     from babel.messages.pofile import read_po
 
     content = (files("sandbox.extensions.shop") / "catalogues" / f"{language}.po").read_bytes()

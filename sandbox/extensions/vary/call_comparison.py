@@ -100,7 +100,7 @@ class RunCalls:
         """
         if not self.rows:
             return [""] * failed
-        places = divergences(self.rows, self.reference)[:PLACES_MAX]
+        places = find_divergences(self.rows, self.reference)[:PLACES_MAX]
         if not places:
             return self.describe_changed_replies(failed)
         texts = [self.describe_last(place) for place in places]
@@ -145,7 +145,9 @@ class RunCalls:
         lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
         if sent := content.get("request", {}).get("body"):
             lines.append(f"  > {cut(' '.join(sent.split()), LINE_MAX)}")
-        return "\n".join([*lines, *difference(counterpart(self.rows, place, self.reference), self.reply(place))])
+        return "\n".join(
+            [*lines, *describe_difference(find_counterpart(self.rows, place, self.reference), self.reply(place))]
+        )
 
     def explanation(self, place: int) -> Mapping[str, Any]:
         if "explanation" in self.rows[place]:  # noted before a world ended
@@ -176,7 +178,7 @@ class RunCalls:
     def _has_changed(self, place: int) -> bool:
         """Whether the call met an axis of the variant and got another reply than the same call of the default run.
         False if the default run has no such call."""
-        known = counterpart(self.rows, place, self.reference)
+        known = find_counterpart(self.rows, place, self.reference)
         if known is None or IDS.sub("", known) == IDS.sub("", self.reply(place)):
             return False
         return bool(self._met_by(place))
@@ -186,22 +188,22 @@ def call_key(row: Mapping[str, Any]) -> str:
     return f"{row['method']} {row['operation']}"
 
 
-def divergences(calls: Rows, reference: Reference) -> list[int]:
-    """Returns the indexes of calls after which calls of the default run are missing."""
+def find_divergences(calls: Rows, reference: Reference) -> list[int]:
+    """Returns the indexes of calls after which a call of the default run is missing."""
     matcher = SequenceMatcher(None, [key for key, _ in reference], [call_key(row) for row in calls], autojunk=False)
     return [max(0, start - 1) for kind, _, _, start, _ in matcher.get_opcodes() if kind in ("delete", "replace")]
 
 
-def counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
-    """Returns the reply to the same call in the default run. The third call of an operation is compared with the third
-    call of that operation. Returns None if the default run has fewer calls of it."""
+def find_counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
+    """Returns the reply of the default run to the same call. The n-th call of an operation has the n-th call of that
+    operation as its counterpart. Returns None if the default run has fewer calls of the operation."""
     key = call_key(calls[place])
     number = sum(call_key(row) == key for row in calls[:place])
     replies = [reply for other, reply in reference if other == key]
     return replies[number] if number < len(replies) else None
 
 
-def difference(before: str | None, now: str) -> list[str]:
+def describe_difference(before: str | None, now: str) -> list[str]:
     """Returns the lines in which two replies differ: first lines of `now` with `+`, then lines of `before` with `-`. If
     `before` is None, returns all lines of `now`."""
     if before is None:

@@ -98,7 +98,7 @@ def lie_in_reply(call: Call, reply: ReplyContent) -> ReplyContent:
     def fail() -> None:
         raise Refusal(Error.INTERNAL)
 
-    body = _filtered(call.world, operation, reply.body, (call.request_id, text), partial(_telling, call=call), fail)
+    body = _filter_body(call.world, operation, reply.body, (call.request_id, text), partial(_telling, call=call), fail)
     return reply if body is reply.body else reply._replace(body=body)
 
 
@@ -111,11 +111,11 @@ def lie_at_callback(world: World, address: str) -> str:
     parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     failed = {"error": "server_error"} | {name: parameters[name] for name in ("state",) if name in parameters}
     text = f"{CALLBACK} {parts.scheme}://{parts.netloc}{parts.path}"
-    body = _filtered(world, CALLBACK, parameters, ("", text), _telling, lambda: failed)
+    body = _filter_body(world, CALLBACK, parameters, ("", text), _telling, lambda: failed)
     return address if body is parameters else urlunsplit(parts._replace(query=urlencode(body)))
 
 
-def _filtered(
+def _filter_body(
     world: World,
     operation: str,
     body: Any,
@@ -187,11 +187,11 @@ def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any
     elif isinstance(true, list) and isinstance(changed, list):
         return place, f"{len(changed)} entries", f"{len(true)} entries"
     else:
-        return place, _shown(place, changed), _shown(place, true)
+        return place, _show_value(place, changed), _show_value(place, true)
     return next(filter(None, (first_difference(before, now, where) for where, before, now in rows)), None)
 
 
-def _shown(place: str, value: Any) -> Any:
+def _show_value(place: str, value: Any) -> Any:
     """Returns a value as a report shows it. Numbers stay numbers, other values become a text of limited length, and a
     secret is cut to its first characters."""
     if isinstance(value, str) and value != ABSENT and place.rpartition(".")[2] in SECRETS:

@@ -95,7 +95,7 @@ def reply_of(row: Mapping[str, Any]) -> Reply:
 
 
 def telling(lie: str, form: str = "") -> Variant:
-    """Returns the variant of a bank with this lie. `form` is the setting `lie_as`."""
+    """Returns the variant of a bank that tells this lie. `form` is the value of the setting `lie_as`."""
     return Variant.of([(LIE, lie), *([(TOLD_AS, form)] if form else [])])
 
 

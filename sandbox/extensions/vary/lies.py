@@ -227,7 +227,7 @@ def change_count(body: Body, about: Telling) -> None:
 
 def change_sum(body: Body, about: Telling) -> None:
     for row in body["bulks"]:
-        row["control_sum"] = scaled(row["control_sum"], 10)
+        row["control_sum"] = scale_number(row["control_sum"], 10)
 
 
 def lose_errors(body: Body, about: Telling) -> None:
@@ -236,7 +236,7 @@ def lose_errors(body: Body, about: Telling) -> None:
         row.pop("number_of_errors", None)
 
 
-def scaled(number: Fragment, factor: int) -> Fragment:
+def scale_number(number: Fragment, factor: int) -> Fragment:
     """Returns a JSON number multiplied by `factor`. It keeps the number of decimals."""
     text = orjson.dumps(number).decode()
     places = len(text.partition(".")[2])
@@ -299,7 +299,7 @@ def give_balance_before(body: Body, about: Telling) -> None:
 
 
 def change_sign_of_balance(body: Body, about: Telling) -> None:
-    body["balance"] = scaled(body["balance"], -1)
+    body["balance"] = scale_number(body["balance"], -1)
 
 
 def lose_compartment(body: Body, about: Telling) -> None:
@@ -513,9 +513,9 @@ LIES: tuple[Lie, ...] = (
     Lie("line_reference", LINES, "service 2.8", "All lines have the same reference.",
         "Lines are taken for the same one, and are dropped.", give_one_reference),
     Lie("line_amount", LINES, "service 2.8", "The amounts are 10 times what was booked.",
-        "The books are wrong.", change_items("amount", lambda amount: scaled(amount, 10))),
+        "The books are wrong.", change_items("amount", lambda amount: scale_number(amount, 10))),
     Lie("line_sign", LINES, "service 2.8", "Debits are credits, and credits debits.",
-        "An expense is booked as income.", change_items("amount", lambda amount: scaled(amount, -1))),
+        "An expense is booked as income.", change_items("amount", lambda amount: scale_number(amount, -1))),
     Lie("line_currency", LINES, "service 2.8", "The currency is another one.",
         "The books are wrong by the rate.", change_items("currency", lambda name: other_than(name, OTHER_CURRENCIES))),
     Lie("line_date", LINES, "service 2.8", "The execution dates are a week later.",

@@ -175,7 +175,7 @@ class ReadySession:
 
     def write(self, verdict: Verdict, command: str, seed: int) -> None:
         nights, faults = (
-            [joined(name, [run for of, run in self.conditions if of == kind and run.name == name]) for name in names]
+            [join_runs(name, [run for of, run in self.conditions if of == kind and run.name == name]) for name in names]
             for kind, names in ((NIGHT, NIGHTS), (FAULT, GATEWAY_FAULTS))
         )
         evidence = Evidence(verdict, self.findings, self.coverage, nights, faults, command, seed)
@@ -185,7 +185,7 @@ class ReadySession:
         write_files(self.folder, self.document)
 
 
-def joined(name: str, runs: Sequence[ConditionRun]) -> ConditionRun:
+def join_runs(name: str, runs: Sequence[ConditionRun]) -> ConditionRun:
     """Joins the runs of different tests under the same condition into one."""
     failures = {test: text for run in runs for test, text in run.failures.items()}
     return ConditionRun(name, any(run.was_met for run in runs), failures)

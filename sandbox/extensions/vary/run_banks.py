@@ -32,7 +32,7 @@ from sandbox.extensions.vary.call_comparison import CALLS_COMPARED_MAX, ROWS_ASK
 from sandbox.extensions.vary.space import Variant
 from sandbox.player.runs import HOST, WithinTransport
 from sandbox.server.server import serve_in_background
-from sandbox.web.api.app import world_and_path
+from sandbox.web.api.app import split_path
 from sandbox.worlds.beginning import Beginning
 from sandbox.worlds.registry import WorldRegistry
 
@@ -187,13 +187,13 @@ class OwnServer:
             if world.name != "default":
                 self.registry.drop(world.name)
         self.registry.beginning = beginning
-        self.registry.adapt = lambda other: adapted(other, beginning, variant)
+        self.registry.adapt = lambda other: adapt_beginning(other, beginning, variant)
         self.registry.make("default", beginning, replacing=True)
 
 
-def adapted(beginning: Beginning, server: Beginning, variant: Variant) -> Beginning:
-    """Returns the beginning of a world that the suite makes, with the changes of the run's variant. Axes and faults
-    that the suite sets by itself stay."""
+def adapt_beginning(beginning: Beginning, server: Beginning, variant: Variant) -> Beginning:
+    """Returns the beginning of a world that the suite makes, changed as the variant of the run says. Keeps axes and
+    faults that the suite itself sets."""
     settings = beginning.settings
     axes = {axis: value for axis, value in variant.axes.items() if is_at_default(settings, axis)}
     lines = [line for line in server.settings.extensions if line not in settings.extensions]
@@ -236,7 +236,7 @@ class LocalBank:
         self, axis: str, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
         """Answers a call of the bank's interface. Replaces the reply by a 500 if the call met the axis."""
-        world, _ = world_and_path(environ["PATH_INFO"])
+        world, _ = split_path(environ["PATH_INFO"])
         heads: list[Any] = []
 
         def keep_head(*head: Any) -> Any:
@@ -305,7 +305,7 @@ class LocalBanks:
             self._free.append(bank.own)
 
     def _answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        name, path = world_and_path(environ["PATH_INFO"])
+        name, path = split_path(environ["PATH_INFO"])
         bank = self._used.get(name)
         if bank is None:
             return self._answer_others(environ, start_response)

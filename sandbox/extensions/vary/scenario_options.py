@@ -93,7 +93,7 @@ def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> 
 
     reference: Reference = ()
 
-    def trial(variant: "Variant") -> "VariantRun":
+    def play_under(variant: "Variant") -> "VariantRun":
         nonlocal reference
         notes, last_call = WorldNotes(), ""
 
@@ -109,4 +109,4 @@ def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> 
         result = Result(True) if report.passed else Result(False, report.failure, last_call)
         return VariantRun({script.scenario.name: result}, notes.met, report.seconds, len(notes.rows), told=notes.told)
 
-    return trial
+    return play_under

@@ -55,7 +55,7 @@ class Variant:
         return ",".join(f"{axis}={value}" for axis, value in self.changes)
 
     def holds(self, other: "Variant") -> bool:
-        """Whether this variant has all choices of the variant `other`."""
+        """Whether this variant contains all choices of the variant `other`."""
         return set(other.changes) <= set(self.changes)
 
     def add_probe(self, axis: str) -> "Variant":
@@ -91,7 +91,7 @@ class Variant:
         return [rule for name, value in self.changes if name == FAULT for rule in rules_of(value)]
 
     def within(self, axes: Collection[str]) -> "Variant":
-        """Returns this variant without choices about other axes than these."""
+        """Returns this variant without the choices about axes that are not in `axes`."""
         return Variant(tuple(choice for choice in self.changes if choice[0] in axes))
 
 

@@ -11,7 +11,7 @@ from sandbox.contract.languages import SCREENS
 from sandbox.web.api.addresses import consent_address
 from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.gate import count_call
-from sandbox.web.api.headers import languages_asked, readings
+from sandbox.web.api.headers import list_readings, read_languages
 from sandbox.web.api.replies import ReplyContent
 
 SCOPE_OF = {4: "AIS", 3: "CAF"}  # choice 3
@@ -42,7 +42,7 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
     """Returns the last argument of `consents.ask`: in a tuple, the languages that each get an address (service 4.7).
     Returns an empty tuple if the caller accepts only one language, or if no axis gives each language an address."""
-    wanted = languages_asked(call.header("Accept-Language") or "")
+    wanted = read_languages(call.header("Accept-Language") or "")
     languages = tuple(language for language in SCREENS if language in wanted)
     return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
 
@@ -77,7 +77,7 @@ def read_scope(call: Call) -> tuple[str, str | None]:
 
 
 def token(bank: Bank, call: Call) -> ReplyContent:
-    client_id = tokens.demand_client(bank, readings(call.header("Authorization"))).id
+    client_id = tokens.demand_client(bank, list_readings(call.header("Authorization"))).id
     count_call(call, bank, client_id)
     initiations.demand_fresh(bank, client_id, call.request_id)
     form = read_form(call)
@@ -97,7 +97,7 @@ def read_form(call: Call) -> dict[str, str]:
             Error.HEADER_INVALID, input="Transfer-Encoding", why="chunked is not supported", clause="service 4.8"
         )
     form: dict[str, str] = {}
-    for name, value in _pairs(call):
+    for name, value in _read_pairs(call):
         if name in form:
             raise invalid(name, "it is given twice", "choice 8")
         if name in FIELDS:
@@ -119,7 +119,7 @@ def read_form(call: Call) -> dict[str, str]:
     return form
 
 
-def _pairs(call: Call) -> list[tuple[str, str]]:
+def _read_pairs(call: Call) -> list[tuple[str, str]]:
     if (call.request.content_length or 0) > FORM_MAX:
         raise invalid("body", f"it is longer than {FORM_MAX} bytes")
     try:

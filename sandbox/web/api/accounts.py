@@ -25,7 +25,7 @@ from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.web.api.body_schemas import DateField
 from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.failures import ADDRESS_IN_TEXT
-from sandbox.web.api.replies import ReplyContent, links
+from sandbox.web.api.replies import ReplyContent, make_links_schema
 
 Linker = Callable[[str], dict[str, Any]]
 
@@ -34,8 +34,8 @@ class Number(fields.Decimal):
     """A JSON number with as many decimals as its currency has: `12.50` for EUR, `12` for JPY."""
 
 
-SelfLink = links("SelfLink", "self")
-AccountLinks = links("AccountLinks", "self", "transactions")
+SelfLink = make_links_schema("SelfLink", "self")
+AccountLinks = make_links_schema("AccountLinks", "self", "transactions")
 
 
 class AccountRow(Schema):
@@ -68,7 +68,7 @@ def number_of(money: Money) -> Fragment:
     return Fragment(money.text())
 
 
-def accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> ReplyContent:
+def make_accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> ReplyContent:
     rows = [
         {
             "iban": account.iban,
@@ -81,7 +81,9 @@ def accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> Rep
     return ReplyContent({"_embedded": {"accounts": rows}, "_links": {"self": link("/accounts")}})
 
 
-def account_reply(call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]) -> ReplyContent:
+def make_account_reply(
+    call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]
+) -> ReplyContent:
     """Returns the reply of service 2.7. `shown` is the first balance in the reply. It may include all compartments,
     converted to euro."""
     first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
@@ -118,7 +120,7 @@ def item_of(line: AccountLine) -> dict[str, Any]:
     }
 
 
-def pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
+def make_pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
     """Returns a payment that is not booked yet as JSON."""
     item = item_of(line) | {"status": "PDNG"}
     if bank.decisions.pending_lines == "nearly_empty":
@@ -126,7 +128,7 @@ def pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
     return item
 
 
-def transactions_reply(
+def make_transactions_reply(
     logical_id: str, items: list[dict[str, Any]], next_key: str | None, link: Linker
 ) -> ReplyContent:
     embedded: dict[str, Any] = {"transactions": items}
@@ -158,16 +160,16 @@ class TransactionQuery(NamedTuple):
 
 def accounts(bank: Bank, call: Call) -> Answer:
     consent = statements.consent_of(bank, call.token_grant)
-    return accounts_reply(statements.open_accounts(bank, consent), call.link)
+    return make_accounts_reply(statements.open_accounts(bank, consent), call.link)
 
 
 def account(bank: Bank, call: Call) -> Answer:
     grant = call.token_grant
     account_read = statements.account_of(bank, grant, call.path["logical_id"])
     if statements.is_sca_due(bank, grant) and call.decisions.balance_after_90_days == "401":
-        return partial(demand_sca, call, too_old(bank))
+        return partial(demand_sca, call, describe_old_authentication(bank))
     shown, balance = statements.sum_in_euro(bank, account_read), partial(statements.balance_of, bank)
-    reply = account_reply(call, account_read, shown, balance)
+    reply = make_account_reply(call, account_read, shown, balance)
     if call.decisions.account_holder == "present":
         reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in account_read.owners)
     return reply
@@ -180,13 +182,13 @@ def transactions(bank: Bank, call: Call) -> Answer:
     sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
         return partial(_use_sca_token, call, asked, sca_token)
-    return _transactions(bank, call, asked, sca_token)
+    return _read_page(bank, call, asked, sca_token)
 
 
 def _use_sca_token(call: Call, asked: TransactionQuery, sca_token: str) -> Answer:
     """Replies with the page to a caller with an SCA token. The token becomes invalid if it is for one call only."""
     valid_token = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
-    return call.world.ask(_transactions, call, asked, valid_token)
+    return call.world.ask(_read_page, call, asked, valid_token)
 
 
 def demand_sca(call: Call, reason: str) -> NoReturn:
@@ -208,11 +210,11 @@ def demand_sca_in_text(call: Call, reason: str) -> NoReturn:
         raise Refusal(refusal.error, decided_by=refusal.decided_by, clause=refusal.clause, **facts) from None
 
 
-def too_old(bank: Bank) -> str:
+def describe_old_authentication(bank: Bank) -> str:
     return f"the last authentication is over {bank.decisions.sca_renewal_after.days} days old"
 
 
-def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: str | None) -> Answer:
+def _read_page(bank: Bank, call: Call, asked: TransactionQuery, sca_token: str | None) -> Answer:
     """Returns the page of transactions. If the page needs a second authentication first, raises the refusal that asks
     for it."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
@@ -220,21 +222,26 @@ def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: st
     query = query_of(bank, grant, account_read.iban, asked)
     fresh = statements.is_fresh(bank, grant, sca_token)
     if statements.is_sca_due(bank, grant):
-        return partial(demand_sca, call, too_old(bank))
-    if not fresh and statements.asks_for_old(bank, query) and (demand := _old_dates(bank, asked.psu_involved)):
+        return partial(demand_sca, call, describe_old_authentication(bank))
+    if (
+        not fresh
+        and statements.asks_for_old(bank, query)
+        and (demand := _choose_refusal_of_old_dates(bank, asked.psu_involved))
+    ):
         return partial(demand, call, OLD)
     lacking = query.currency != statements.ALL and query.currency not in account_read.currencies
     if lacking and call.decisions.lacking_compartment == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.read_page(bank, query, None if fresh else statements.find_oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
-    waiting = [pending_item(bank, line) for line in page.pending]
+    waiting = [make_pending_item(bank, line) for line in page.pending]
     items = waiting + [item_of(line) for line in page.lines]
-    return transactions_reply(logical_id, items, key, call.link)
+    return make_transactions_reply(logical_id, items, key, call.link)
 
 
-def _old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn] | None:
+def _choose_refusal_of_old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn] | None:
     """Returns the function that refuses transactions of more than 90 days ago and asks the PSU to authenticate again.
+
     Returns None if the bank leaves out such transactions. Raises Refusal if an axis says 403."""
     match "401" if psu_involved else bank.decisions.old_dates_without_sca:
         case "401":
@@ -250,7 +257,7 @@ def _old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn
 def read_asked(call: Call) -> TransactionQuery:
     """Reads the query parameters. A wrong parameter is refused before anything about the account is checked (choice
     2)."""
-    date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
+    date_from, date_to = _read_day(call, "date_from"), _read_day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
         raise invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
     involved = call.query("psu_involved")
@@ -268,27 +275,27 @@ def read_asked(call: Call) -> TransactionQuery:
     return TransactionQuery(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
 
 
-def query_of(bank: Bank, grant: Grant, iban: str, asked: TransactionQuery) -> Query:
+def query_of(bank: Bank, grant: Grant, iban: str, sent: TransactionQuery) -> Query:
     """Returns the query of a first page, or the query in the key `next`. Beside `next`, the other parameters must be
     valid but are not used."""
-    currency = asked.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
-    if asked.next is not None:
-        query = read_key(bank.mint, grant.consent_id, iban, asked.next)
+    currency = sent.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
+    if sent.next is not None:
+        query = read_key(bank.mint, grant.consent_id, iban, sent.next)
         if bank.decisions.next_alone == "needs_filters":
             # The filters of the first page have to stand beside the key again.
-            for name, expected, sent in (
-                ("date_from", query.date_from, asked.date_from),
-                ("date_to", query.date_to, asked.date_to),
+            for name, expected, value in (
+                ("date_from", query.date_from, sent.date_from),
+                ("date_to", query.date_to, sent.date_to),
                 ("currency", query.currency, currency),
             ):
-                if expected != sent:
+                if expected != value:
                     raise invalid(name, "it is sent with every page, as with the first", LISTED)
         return query
-    size = bank.decisions.page_size if asked.pagesize is None else asked.pagesize
-    return Query(iban, currency, asked.date_from, asked.date_to, size)
+    size = bank.decisions.page_size if sent.pagesize is None else sent.pagesize
+    return Query(iban, currency, sent.date_from, sent.date_to, size)
 
 
-def _day(call: Call, name: str) -> date | None:
+def _read_day(call: Call, name: str) -> date | None:
     text = call.query(name)
     if text is None:
         return None
@@ -300,7 +307,7 @@ def _day(call: Call, name: str) -> date | None:
     return day
 
 
-def _sealed(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
+def _seal(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
     return hmac.digest(mint.key("pages"), f"{consent_id}/".encode() + content, "sha256")[:SEAL]
 
 
@@ -310,10 +317,10 @@ def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:
     assert query.before is not None
     row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.newest)
     content = orjson.dumps(row)
-    return _text(_sealed(mint, consent_id, content) + content)
+    return _decode_key(_seal(mint, consent_id, content) + content)
 
 
-def _text(key: bytes) -> str:
+def _decode_key(key: bytes) -> str:
     return urlsafe_b64encode(key).decode().rstrip("=")
 
 
@@ -326,7 +333,7 @@ def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
         key = b""
     seal, content = key[:SEAL], key[SEAL:]
     # base64 reads past letters that it does not know
-    if _text(key) != text or not hmac.compare_digest(seal, _sealed(mint, consent_id, content)):
+    if _decode_key(key) != text or not hmac.compare_digest(seal, _seal(mint, consent_id, content)):
         raise invalid("next", "it is no key of this list", "choice 8")
     owner, currency, date_from, date_to, page_size, on, number, newest = orjson.loads(content)
     if owner != iban:

@@ -60,18 +60,18 @@ class Hosts:
     listed: frozenset[str] = frozenset()
     public: HostOrigin | None = None
 
-    def allow(self, host: str) -> bool:
+    def is_own_name(self, host: str) -> bool:
         """Whether a Host header names this server."""
         name = name_of(host)
         if name is None:
             return False
-        if ANY in self.listed or self.lists(name) or is_loopback(name) or name == self.bound.lower():
+        if ANY in self.listed or self.is_listed(name) or is_loopback(name) or name == self.bound.lower():
             return True
         if self.public is not None and name == self.public.host:
             return True
         return not is_loopback(self.bound) and is_private(name)
 
-    def lists(self, name: str) -> bool:
+    def is_listed(self, name: str) -> bool:
         """Whether --allowed-hosts lists this name or a domain above it. Does not count the entry `*`."""
         return name in self.listed or any(entry[0] == "." and name.endswith(entry) for entry in self.listed)
 
@@ -82,7 +82,7 @@ class Hosts:
         origin = origin_of(address)
         if origin is None:
             return False
-        if is_loopback(origin.host) or self.lists(origin.host) or origin == self.public:
+        if is_loopback(origin.host) or self.is_listed(origin.host) or origin == self.public:
             return True
         return any(origin == origin_of(urlsplit(listened)) for listened in listens)
 
@@ -215,12 +215,12 @@ def is_own_callback(request: Request, uri: str) -> bool:
     """Whether the address is this world's callback page at an address of this server."""
     hosts: Hosts = current_app.config.get(HOSTS, Hosts())
     try:
-        return is_callback_page(request, uri) and hosts.lead_here(urlsplit(uri), listened_at(request, hosts))
+        return is_callback_page(request, uri) and hosts.lead_here(urlsplit(uri), list_own_addresses(request, hosts))
     except ValueError:  # the port is not a number
         return False
 
 
-def why_unregistered(request: Request, client: RegisteredClient, uri: str) -> str:
+def explain_unregistered(request: Request, client: RegisteredClient, uri: str) -> str:
     reason = "the client has not registered it"
     if client.id != DEMO_CLIENT or not is_callback_page(request, uri):
         return reason
@@ -240,7 +240,7 @@ def is_callback_page(request: Request, uri: str) -> bool:
         return False
 
 
-def listened_at(request: Request, hosts: Hosts) -> tuple[str, ...]:
+def list_own_addresses(request: Request, hosts: Hosts) -> tuple[str, ...]:
     """Returns the known addresses of this server: the address that the caller connected to, the address of the socket,
     and the controls' own port."""
     connected_to: str = request.environ.get("sandbox.listens", str)()

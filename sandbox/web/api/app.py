@@ -37,18 +37,18 @@ from sandbox.lazy import load
 from sandbox.storage.format import StateFileError
 from sandbox.web.api import initiations
 from sandbox.web.api.call import Answer, Call, View
-from sandbox.web.api.call_records import Announce, CallListener, Observers, record_call, sent_request_id
-from sandbox.web.api.failures import http_refusal, render_refusal
+from sandbox.web.api.call_records import Announce, CallListener, Observers, read_request_id, record_call
+from sandbox.web.api.failures import make_http_refusal, render_refusal
 from sandbox.web.api.faults import (
     apply_fault,
     apply_reply_variants,
-    barrier,
+    claim_barrier,
     maybe_fail_first_call,
     pass_by,
     send_in_chunks,
 )
 from sandbox.web.api.gate import pass_client_checks, pass_request_checks
-from sandbox.web.api.headers import client_named
+from sandbox.web.api.headers import find_client_id
 from sandbox.web.api.replies import ReplyContent, write
 from sandbox.web.html.pages import add_route
 from sandbox.worlds.beginning import compute_nth_id
@@ -110,13 +110,13 @@ class WorldPath:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ["sandbox.started"] = perf_counter()
-        path = raw_path(environ)
+        path = read_raw_path(environ)
         outside = self.outside.get(path)
         reply = None if outside is None else outside(environ, start_response)
         if reply is not None:
             return reply
         environ["sandbox.path"] = path
-        name, environ["PATH_INFO"] = world_and_path(path)
+        name, environ["PATH_INFO"] = split_path(path)
         if environ["PATH_INFO"] is not path:
             environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
         environ["sandbox.world"] = name
@@ -143,7 +143,7 @@ class Segment(UnicodeConverter):
         return unquote(value) if "%" in value else value
 
 
-def world_and_path(path: str) -> tuple[str, str]:
+def split_path(path: str) -> tuple[str, str]:
     """Splits a path into the name of the world and the path in that world."""
     if not path.startswith("/worlds/"):
         return "default", path
@@ -151,7 +151,7 @@ def world_and_path(path: str) -> tuple[str, str]:
     return name, f"/{rest}"
 
 
-def raw_path(environ: dict[str, Any]) -> str:
+def read_raw_path(environ: dict[str, Any]) -> str:
     """Returns the path as the caller spelled it. Most servers keep this path in REQUEST_URI or RAW_URI. For other
     servers, encodes the decoded path again."""
     target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
@@ -202,7 +202,7 @@ class App(Flask):
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)
         self.register_error_handler(Refusal, render_refusal)
-        self.register_error_handler(HTTPException, http_refusal)
+        self.register_error_handler(HTTPException, make_http_refusal)
         self.register_error_handler(StateFileError, lambda error: render_refusal(Refusal(Error.UNAVAILABLE)))
         self.path_reader = WorldPath(self.wsgi_app)
         self.wsgi_app = self.path_reader  # type: ignore[method-assign]
@@ -297,14 +297,14 @@ def find_world(
     environ["sandbox.found_world"], environ["sandbox.decisions"] = world, decisions
     if decisions.client_certificates == "off":
         return
-    client = world.ask(lambda bank: bank.clients.get(client_named(bank, environ, operation) or ""))
+    client = world.ask(lambda bank: bank.clients.get(find_client_id(bank, environ, operation) or ""))
     role = operation.role if operation else None
     from sandbox.web.api.certificates import demand_certificate  # with the cryptography that most banks never need
 
     demand_certificate(environ, decisions, trust, client, role, world.read_certificate_time())
 
 
-def here(worlds: WorldRegistry) -> World:
+def world_of_request(worlds: WorldRegistry) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
@@ -333,7 +333,7 @@ def endpoint_of(
         world = call.world
         fault = None
         if world.faults.rules:
-            fault = world.faults.find_for_call(operation.name, world.look(client_named, environ, operation))
+            fault = world.faults.find_for_call(operation.name, world.look(find_client_id, environ, operation))
         if fault is not None:
             environ["sandbox.fault"] = fault
             return apply_fault(fault, lambda: answer_or_refuse(view, call))
@@ -350,9 +350,9 @@ def answer(view: View, call: Call) -> Response:
     if not call.world.holds.by_name:
         return _complete(call, entrance(_judge, view, call))
     call.world.ask(pass_client_checks, call)
-    with barrier(call, "before_act") as hold:
+    with claim_barrier(call, "before_act") as hold:
         hold()  # outside of the world's lock, as at each barrier
-    with barrier(call, "after_act") as hold:
+    with claim_barrier(call, "after_act") as hold:
         try:
             return _complete(call, entrance(view, call))
         finally:
@@ -426,7 +426,7 @@ def complete_reply(response: Response, observers: Observers) -> Response:
     with ExitStack() as reserved:
         hold = pass_by
         try:
-            hold = reserved.enter_context(barrier(call, "before_reply"))
+            hold = reserved.enter_context(claim_barrier(call, "before_reply"))
         except Refusal as refusal:
             response = render_refusal(refusal)
         finish(environ, response, call, observers)
@@ -453,7 +453,7 @@ def finish(environ: dict[str, Any], response: Response, call: Call | None, obser
     if varied_call is not None:
         apply_reply_variants(varied_call, response)
     if due_world is not None:
-        without_failing(environ, due_world.calls.deliver)
+        log_failure(environ, due_world.calls.deliver)
     if varied_call is not None:
         send_in_chunks(varied_call, response)
 
@@ -471,20 +471,21 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
         is_due = not record.waits or observers.announce is not None or added.seq % DELIVERED_AT == 0
         return added.request_id, world if is_due else None
 
-    recorded = without_failing(environ, keep)
+    recorded = log_failure(environ, keep)
     if recorded is None:
-        recorded = sent_request_id(environ) or compute_nth_id(observers.worlds.beginning, 0), None
+        recorded = read_request_id(environ) or compute_nth_id(observers.worlds.beginning, 0), None
     response.headers["Response-ID"], due_world = recorded
     return due_world
 
 
-def without_failing(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:
-    """Calls `keep`. Logs its failure instead of raising it, because the reply was made already."""
+def log_failure(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:
+    """Calls `keep` and returns its result. Logs a failure of `keep` instead of raising it, because the reply was made
+    already."""
     try:
         return keep()
     except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no record
         return None
     except Exception:
-        request_id = sent_request_id(environ) or "without a Request-ID"
+        request_id = read_request_id(environ) or "without a Request-ID"
         log.exception("call %s was answered, and could not be recorded", request_id)
         return None

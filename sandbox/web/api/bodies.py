@@ -73,7 +73,7 @@ PLAIN = {
 }
 
 
-def plain_values(record: type[PaymentRequest | StandingOrderRequest], values: Mapping[str, Any]) -> dict[str, Any]:
+def convert_values(record: type[PaymentRequest | StandingOrderRequest], values: Mapping[str, Any]) -> dict[str, Any]:
     return {attribute: values[name] for name, attribute in PLAIN[record] if name in values}
 
 
@@ -87,11 +87,11 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "", c
         numbers = {"amount": amount["amount"], "decimals_allowed": count_decimals(currency)}
         raise invalid(f"{within}amount", f"{currency} has fewer decimals", clause, **numbers) from None
     if not money.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided_by=above_zero(money))
+        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided_by=describe_not_positive(money))
     return money
 
 
-def above_zero(amount: Money) -> dict[str, object]:
+def describe_not_positive(amount: Money) -> dict[str, object]:
     """Returns the facts for the refusal of an amount that is zero or negative."""
     return {"amount": amount, "above": Money.zero(amount.currency)}
 
@@ -128,10 +128,10 @@ def demand_remittance(structured: str | None, unstructured: str | None) -> None:
     if unstructured is not None:
         raise invalid(field, "it cannot go with an unstructured one", "choice 5", structured=structured)
     if read_structured(structured) is None:
-        raise not_belgian(field, structured)
+        raise make_not_belgian(field, structured)
 
 
-def not_belgian(field: str, text: str) -> Refusal:
+def make_not_belgian(field: str, text: str) -> Refusal:
     return invalid(field, "it is no Belgian structured communication", "service 2.1.5", sent=text)
 
 
@@ -167,7 +167,7 @@ def read_payment(content: Any, call: Call) -> PaymentRequest:
         creditor=creditor,
         debtor=debtor,
         creditor_address=address,
-        **plain_values(PaymentRequest, values),
+        **convert_values(PaymentRequest, values),
     )
     demand_remittance(order.structured, order.unstructured)
     demand_creditor(creditor, address, order.purpose_code, money, product.sepa)
@@ -187,7 +187,7 @@ def read_earlier(content: Any, call: Call) -> PaymentRequest:
     if values.get("communication_type") == "STRUCTURED":
         structured, unstructured = unstructured, None
         if structured is None or read_structured(structured) is None:
-            raise not_belgian("communication", structured or "")
+            raise make_not_belgian("communication", structured or "")
     return PaymentRequest(
         SCT.name,
         money,
@@ -211,7 +211,7 @@ NAMES = {
 }
 
 
-def in_words_of_version_1(refusal: Refusal) -> Refusal:
+def rename_to_version_1(refusal: Refusal) -> Refusal:
     """Returns the same refusal, in which the input has its name of version 1 (choice 4)."""
     facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
@@ -246,7 +246,7 @@ def read_contract(content: Any, call: Call) -> StandingOrderRequest:
     iban = fields["creditor_account"]["iban"]
     creditors.demand_bank(iban, None, None, rule=CLAUSE)
     creditors.demand_sepa(iban)
-    values = plain_values(StandingOrderRequest, fields)
+    values = convert_values(StandingOrderRequest, fields)
     demand_remittance(values.get("structured"), values.get("unstructured"))
     values |= {
         "frequency": Frequency(fields["frequency"]),
@@ -279,7 +279,9 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
         reason = "it must not be below 0"
         raise invalid(f"{AMOUNT}.minimal_amount", reason, OURS, minimal_amount=minimal, at_least=Money.zero(EUR))
     if maximal is not None and not maximal.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided_by=above_zero(maximal))
+        raise Refusal(
+            Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided_by=describe_not_positive(maximal)
+        )
     return minimal, maximal
 
 

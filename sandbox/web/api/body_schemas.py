@@ -146,7 +146,7 @@ def reply_order(rows: Iterable[Field]) -> list[Field]:
 _SCHEMAS: dict[str, type[Schema]] = {}
 
 
-def _schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) -> type[Schema]:
+def _make_schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) -> type[Schema]:
     """Returns the schema of an object. If two bodies have the same object, they share its schema, which the document
     names once."""
     schema = _SCHEMAS.setdefault(name, base.from_dict(parts, name=name))
@@ -163,14 +163,14 @@ def _request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
         return field_of(row)
     parts = {part.inner: field_of(part) for part in parts_of(body, row.path)}
     return fields.Nested(
-        _schema(Strict, row.kind.request, parts),
+        _make_schema(Strict, row.kind.request, parts),
         required=row.demanded,
         error_messages={"required": MISSING},
         metadata=notes_of(row),
     )
 
 
-def outcome(body: BodyRow) -> dict[str, fields.Field[Any]]:
+def make_outcome_fields(body: BodyRow) -> dict[str, fields.Field[Any]]:
     """Returns the fields that the details of an initiation show (choice 5)."""
     return {row.path: _reply_field(body, row) for row in reply_order(body.outers())}
 
@@ -180,7 +180,7 @@ def _reply_field(body: BodyRow, row: Field) -> fields.Field[Any]:
     match row.kind:
         case ObjectKind(reply=name):
             parts = {part.inner: _reply_field(body, part) for part in reply_order(parts_of(body, row.path))}
-            return fields.Nested(_schema(Schema, name, parts), **more)
+            return fields.Nested(_make_schema(Schema, name, parts), **more)
         case DayKind():
             return fields.Date(**more)
         case ChoiceKind(words):
@@ -199,31 +199,31 @@ DEBTOR = "debtor_account"
 TEXTS: dict[type, Write] = {AmountKind: Money.text, DayKind: date.isoformat}  # of all others `str`
 
 
-def _writer(body: BodyRow, row: Field) -> Write:
+def _make_writer(body: BodyRow, row: Field) -> Write:
     if not isinstance(row.kind, ObjectKind):
-        return _value(row, row.attribute_path)
+        return _make_value_writer(row, row.attribute_path)
     parts = reply_order(parts_of(body, row.path))
     source, dot, _ = parts[0].attribute_path.partition(".")
     if row.path not in RECORDS or not dot:
-        return _filled([(part.inner, _value(part, part.attribute_path)) for part in parts])
-    write = _filled([(part.inner, _value(part, part.inner)) for part in parts])
+        return _make_filled_writer([(part.inner, _make_value_writer(part, part.attribute_path)) for part in parts])
+    write = _make_filled_writer([(part.inner, _make_value_writer(part, part.inner)) for part in parts])
     if row.path == DEBTOR:
         return write
     get = attrgetter(source)
     return lambda record: None if (value := get(record)) is None else write(value)
 
 
-def _filled(parts: list[tuple[str, Write]]) -> Write:
+def _make_filled_writer(parts: list[tuple[str, Write]]) -> Write:
     return lambda record: {name: value for name, write in parts if (value := write(record)) is not None}
 
 
-def _value(row: Field, attribute: str) -> Write:
+def _make_value_writer(row: Field, attribute: str) -> Write:
     get, text_of = attrgetter(attribute), TEXTS.get(type(row.kind), str)
     return lambda record: None if (value := get(record)) is None else text_of(value)
 
 
 WRITERS = {
-    record: [(row.path, _writer(body, row)) for row in reply_order(body.outers())]
+    record: [(row.path, _make_writer(body, row)) for row in reply_order(body.outers())]
     for record, body in ((PaymentRequest, PAYMENT), (StandingOrderRequest, STANDING_ORDER))
 }
 
@@ -246,12 +246,12 @@ NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
 SHOWN_MAX = 200  # characters of a value
 
 
-def shown(value: object) -> str:
+def show_value(value: object) -> str:
     """Returns a sent value as text, for an explanation."""
     return value if isinstance(value, str) else json.dumps(value)[:SHOWN_MAX]
 
 
-def value_at(content: Any, path: str) -> Any:
+def find_value(content: Any, path: str) -> Any:
     """Returns the value at a dotted path, or None if there is none."""
     for name in path.split("."):
         content = content.get(name) if isinstance(content, dict) else None
@@ -264,15 +264,15 @@ def read_strict(content: bytes) -> Any:
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as fault:
-        raise ValueError(_why(content, fault)) from None
-    if content.count(b"{") + content.count(b"[") > DEPTH_MAX and _deeper(value, DEPTH_MAX):
+        raise ValueError(_describe_json_fault(content, fault)) from None
+    if content.count(b"{") + content.count(b"[") > DEPTH_MAX and _is_deeper(value, DEPTH_MAX):
         raise ValueError(f"it is nested more than {DEPTH_MAX} deep")
     if content.count(b":") != _count_keys(value):  # a key twice, or a text with a colon
         json.loads(content, object_pairs_hook=_demand_single)
     return value
 
 
-def _why(content: bytes, fault: orjson.JSONDecodeError) -> str:
+def _describe_json_fault(content: bytes, fault: orjson.JSONDecodeError) -> str:
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -280,12 +280,12 @@ def _why(content: bytes, fault: orjson.JSONDecodeError) -> str:
     return f"it is not JSON (line {fault.lineno}, column {fault.colno})" if content.strip() else "it is empty"
 
 
-def _deeper(value: Any, left: int) -> bool:
+def _is_deeper(value: Any, left: int) -> bool:
     if not isinstance(value, dict | list):
         return False
     if left == 0:
         return True
-    return any(_deeper(item, left - 1) for item in (value.values() if isinstance(value, dict) else value))
+    return any(_is_deeper(item, left - 1) for item in (value.values() if isinstance(value, dict) else value))
 
 
 def _count_keys(value: Any) -> int:
@@ -320,26 +320,26 @@ class BodyReader:
             return dict(self.schema.load(content))
         except ValidationError as error:
             assert isinstance(error.messages, dict)
-            field, reason = first_fault(error.messages)
+            field, reason = find_first_fault(error.messages)
         if reason == MISSING:
             outer = field.rpartition(".")[0] or field  # an object that is used must have this part
-            sent = shown(value_at(content, outer) if outer != field else sorted(content))
+            sent = show_value(find_value(content, outer) if outer != field else sorted(content))
             raise Refusal(
                 Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided_by={"sent": sent}
             )
         eased = content if call is None else ease(call, self.schema, content)
         if eased == content:
             raise invalid(
-                field[:NAME_SHOWN_MAX], reason, self.body.clause_of(field), sent=shown(value_at(content, field))
+                field[:NAME_SHOWN_MAX], reason, self.body.clause_of(field), sent=show_value(find_value(content, field))
             )
         return self.load(eased)
 
 
-def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
+def find_first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
     """Returns the path of the first fault, such as creditor_account.iban, and what is wrong there."""
     place, fault = next(iter(messages.items()))
     if isinstance(fault, Mapping):
-        inner, reason = first_fault(fault)
+        inner, reason = find_first_fault(fault)
         return place if inner == "_schema" else f"{place}.{inner}", reason
     return place, str(fault[0]).rstrip(".")
 
@@ -347,27 +347,27 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
     """Returns the body without the faults that this bank's axes ignore. An axis is read only if the body has such a
     fault, because reading an axis notes that the call met it."""
-    fitting = without_unknown(schema, content)
+    fitting = drop_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":
         fitting = content
-    texts = with_texts(fitting)
+    texts = write_numbers_as_texts(fitting)
     if texts != fitting and call.decisions.amount_as_number == "refused":
         return fitting
     return texts
 
 
-def without_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
+def drop_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the body without the fields that the schema lacks, at every depth."""
     fitting = {}
     for name, value in content.items():
         field = schema.fields.get(name)
         if field is not None:
             nested = isinstance(field, fields.Nested) and isinstance(value, dict)
-            fitting[name] = without_unknown(field.schema, value) if nested else value  # type: ignore[attr-defined]
+            fitting[name] = drop_unknown(field.schema, value) if nested else value  # type: ignore[attr-defined]
     return fitting
 
 
-def with_texts(content: dict[str, Any]) -> dict[str, Any]:
+def write_numbers_as_texts(content: dict[str, Any]) -> dict[str, Any]:
     """Returns the body, in which amounts that were numbers are decimal strings."""
     inner = content.get("instructed_amount")
     if not isinstance(inner, dict):

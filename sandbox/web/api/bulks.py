@@ -18,7 +18,7 @@ from sandbox.bulkfiles.stages import Kind, admit, is_large, make_report
 from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.web.api import replies
 from sandbox.web.api.call import Answer, Call
-from sandbox.web.api.initiations import is_external, replacing_conflict, signing_address
+from sandbox.web.api.initiations import is_external, make_signing_address, replace_conflict
 from sandbox.web.api.replies import ReplyContent
 
 HEAD_BYTES = 1_000  # in which the first row of a csv file ends
@@ -110,51 +110,51 @@ def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
         renews = fresh is None and call.decisions.address_at_status == "new"
         token = None if renews else bulks.valid_sca_token(bank, bulk) or fresh
         if token is None:
-            return partial(_status_with_address, call)
-        address = signing_address(call, token)
-    content = bulk_fields(bulk, address)
+            return partial(_show_new_address, call)
+        address = make_signing_address(call, token)
+    content = make_bulk_fields(bulk, address)
     if not bulk.parts and bulk.packed and call.decisions.bulks_while_rcvd == "listed":
-        content["bulks"] = expected_bulks(bank, bulk)
+        content["bulks"] = list_expected_bulks(bank, bulk)
     return ReplyContent(content)
 
 
-def _status_with_address(call: Call) -> Answer:
+def _show_new_address(call: Call) -> Answer:
     fresh = call.world.act(bulks.renew_address, *who_of(call))
     return call.world.ask(bulk_status, call, fresh)
 
 
-def expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
+def list_expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
     """Returns the batches of a small file that is not validated yet, without their faults."""
     if is_large(bulk.packed):
         return []
     report = make_report(report_input_of(bank, bulk, bank.clock.today))
     parts = (Batch(f"{bulk.id}/{number}", bulk.id, batch) for number, batch in enumerate(report.batches, 1))
-    return [{name: value for name, value in _part(part).items() if "errors" not in name} for part in parts]
+    return [{name: value for name, value in _make_part(part).items() if "errors" not in name} for part in parts]
 
 
 def bulk_cancellation(bank: Bank, call: Call) -> Response:
-    with replacing_conflict(call):
+    with replace_conflict(call):
         call.world.do(bulks.delete, *who_of(call))
-    return replies.no_content()
+    return replies.make_empty_reply()
 
 
 def kind_of(call: Call) -> Kind:
     return "csv" if call.product == "csv" else "pain.001"
 
 
-def bulk_fields(bulk: BulkFile, address: str | None) -> dict[str, Any]:
+def make_bulk_fields(bulk: BulkFile, address: str | None) -> dict[str, Any]:
     """Returns the status of the file and of each bulk in it, with the faults that were found."""
     content: dict[str, Any] = {"payment_file_id": bulk.id, "status": bulk.status.value}
     if bulk.reason is not None:
         content["reason"] = bulk.reason
-    content["bulks"] = [_part(part) for part in bulk.parts]
-    content |= _faults(bulk.findings)
+    content["bulks"] = [_make_part(part) for part in bulk.parts]
+    content |= _make_faults(bulk.findings)
     if address is not None:
         content["_links"] = {"sca_redirect": replies.link(address)}
     return content
 
 
-def _part(part: Batch) -> dict[str, Any]:
+def _make_part(part: Batch) -> dict[str, Any]:
     name = part.batch.payment_information_id
     row: dict[str, Any] = {} if name is None else {"payment_information_id": name}
     row |= {
@@ -164,10 +164,10 @@ def _part(part: Batch) -> dict[str, Any]:
     }
     if part.reason is not None:
         row["reason"] = part.reason
-    return row | _faults(part.findings)
+    return row | _make_faults(part.findings)
 
 
-def _faults(findings: FileFindings) -> dict[str, Any]:
+def _make_faults(findings: FileFindings) -> dict[str, Any]:
     """Returns the first faults of a file or a batch, and how many there are. Returns no fields if there are no
     faults."""
     rows = [

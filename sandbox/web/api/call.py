@@ -1,4 +1,4 @@
-"""A request to the bank's interface, to which each check adds what it read."""
+"""A request to the bank's interface. Each check adds to it the values that the check read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

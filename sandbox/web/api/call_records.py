@@ -31,7 +31,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import Operation
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
-from sandbox.web.api.headers import client_named
+from sandbox.web.api.headers import find_client_id
 from sandbox.worlds.calls import Exchange, NumberedCall, Observe, Recent, cut, shorten
 from sandbox.worlds.faults import Fault
 from sandbox.worlds.registry import WorldRegistry
@@ -113,7 +113,7 @@ def record_call(
     return CallRecord(
         observe,
         world,
-        sent_request_id(environ),
+        read_request_id(environ),
         size <= BODY_MAX and "date_from" not in query,
         environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
@@ -141,7 +141,7 @@ def _facts_of(call: Call) -> tuple[Any, ...]:
     return call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject, variants, met
 
 
-def sent_request_id(environ: dict[str, Any]) -> str:
+def read_request_id(environ: dict[str, Any]) -> str:
     """Returns the Request-ID that the caller sent, or an empty text if it is not a UUID."""
     request_id: str = environ.get("HTTP_REQUEST_ID", "")
     return request_id if UUID_4.match(request_id) else ""
@@ -232,8 +232,10 @@ def exchange_or_rest(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
 
 def exchange_of(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
     record = call.record
-    client_id = client_named(bank, record.headers, record.operation)
-    return _exchange(call, client_id, *explanation(bank, record), variants_met(record), deciding_values(record))
+    client_id = find_client_id(bank, record.headers, record.operation)
+    return _exchange(
+        call, client_id, *explain_call(bank, record), list_variants_met(record), write_deciding_values(record)
+    )
 
 
 def _exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: Any) -> Exchange:
@@ -259,14 +261,14 @@ def error_of(exchange: Exchange) -> dict[str, str | None]:
     return {"error": row and row.error, "error_code": row and row.code}
 
 
-def explanation(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
+def explain_call(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
     """Returns six values: the error, the rule that decided, its clause, the subject's id, the status at which the call
     was judged, and the title of the scenario's rule."""
     refusal, subject_id = call.refusal, call.subject
     subject = None if subject_id is None else bank.find_subject(subject_id)
     status = rule = None
     if subject is not None:
-        status, rule = judged_status(call, subject), bank.title_of(subject)
+        status, rule = find_judged_status(call, subject), bank.title_of(subject)
     if call.fault is not None:
         title = call.fault.title
         return None, f"a fault rule: {title}", "choice 13", subject_id, status, rule or title
@@ -281,22 +283,22 @@ def explanation(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str
     return None, "Accepted: all checks passed", call.operation.clause, subject_id, status, rule
 
 
-def judged_status(call: CallRecord, subject: Subject) -> str:
+def find_judged_status(call: CallRecord, subject: Subject) -> str:
     """Returns the status that the subject had when the call was judged. If the call cancelled the subject, this is the
     status before the cancellation."""
     before = subject.history[-1].source if call.method == "DELETE" and call.refusal is None else None
     return (before or subject.status).value
 
 
-def deciding_values(call: CallRecord) -> str:
+def write_deciding_values(call: CallRecord) -> str:
     """Returns the numbers and dates that decided a refusal, as JSON. Returns an empty text if there are none."""
     refusal = call.refusal
     if refusal is None or not refusal.decided_by or call.fault is not None:
         return ""
-    return orjson.dumps({name: json_value(value) for name, value in refusal.decided_by.items()}).decode()
+    return orjson.dumps({name: make_json_value(value) for name, value in refusal.decided_by.items()}).decode()
 
 
-def json_value(value: object) -> object:
+def make_json_value(value: object) -> object:
     """Returns a value as JSON can hold it: an instant in Brussels time, an amount as text."""
     match value:
         case bool() | int() | None:
@@ -306,12 +308,12 @@ def json_value(value: object) -> object:
         case Money():
             return f"{value.number:.2f} {value.currency}"
         case list() | tuple():
-            return [json_value(item) for item in value]
+            return [make_json_value(item) for item in value]
         case _:
             return str(value)[:TEXT_MAX]
 
 
-def variants_met(call: CallRecord) -> str:
+def list_variants_met(call: CallRecord) -> str:
     """Returns the axes that a call met, if they are not at their default. Every call meets the axes of settings,
     because a time or a limit takes effect later than it is read."""
     if not call.variants:
@@ -347,7 +349,7 @@ def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content
     response = call.response
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
-    query, headers, missing = bounded_head(call)
+    query, headers, missing = bound_head(call)
     sent = b"" if call.length > BODY_MAX and call.status >= 300 else call.body[:BODY_MAX]
     reply, reply_length = (None, 0) if reply is None else (reply[:BODY_MAX], len(reply))
     kind = cut(call.kind, TYPE_MAX)
@@ -369,7 +371,7 @@ def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content
     )
 
 
-def bounded_head(call: CallRecord) -> tuple[str, dict[str, str], str]:
+def bound_head(call: CallRecord) -> tuple[str, dict[str, str], str]:
     """Returns the query and the headers, cut if they are too long, and a text that says what was cut."""
     query, headers = call.query, call.headers
     length = sum(map(len, headers)) + sum(map(len, headers.values())) + HEADER_WEIGHT * len(headers)
@@ -390,12 +392,12 @@ def bounded_head(call: CallRecord) -> tuple[str, dict[str, str], str]:
     return query[:QUERY_MAX], first_headers, "; ".join(missing)
 
 
-def contents_of_calls(world: World) -> dict[int, Content]:
+def read_contents(world: World) -> dict[int, Content]:
     """Returns the contents of the last calls, by the number of the call."""
     contents: Iterable[Content] = world.calls.attachments.get("contents") or ()
     return {content.seq: content for content in list(contents)}
 
 
-def content_of_call(world: World, seq: int) -> Content | None:
+def find_content(world: World, seq: int) -> Content | None:
     """Returns the contents of the call of that number, or None if they are no longer kept."""
-    return contents_of_calls(world).get(seq)
+    return read_contents(world).get(seq)

@@ -28,22 +28,22 @@ class MessageText:
 
 
 def address_of(path: str, content: Content) -> str:
-    query = without_secrets(content.query, SENT)
+    query = mask_secrets(content.query, SENT)
     return f"{path}?{query}" if query else path
 
 
 def request_of(content: Content) -> MessageText:
     return MessageText(
-        sorted((name, masked(name, value)) for name, value in headers_of(content)),
-        body_text(content.sent, SENT),
-        "; ".join(filter(None, (missing_bytes(content.sent, content.length), content.cut))),
+        sorted((name, mask_value(name, value)) for name, value in headers_of(content)),
+        write_body(content.sent, SENT),
+        "; ".join(filter(None, (describe_missing_bytes(content.sent, content.length), content.cut))),
     )
 
 
 def reply_of(content: Content) -> MessageText:
     body = content.reply or b""
-    cut = "a fault rule cut it off" if content.reply is None else missing_bytes(body, content.reply_length)
-    return MessageText(list(content.reply_headers.items()), body_text(body, GIVEN), cut)
+    cut = "a fault rule cut it off" if content.reply is None else describe_missing_bytes(body, content.reply_length)
+    return MessageText(list(content.reply_headers.items()), write_body(body, GIVEN), cut)
 
 
 def headers_of(content: Content) -> list[tuple[str, str]]:
@@ -55,7 +55,7 @@ def headers_of(content: Content) -> list[tuple[str, str]]:
     return headers
 
 
-def masked(name: str, value: str) -> str:
+def mask_value(name: str, value: str) -> str:
     if name == "Authorization":
         return f"{scheme_of(value)} {MASK}".lstrip()
     return MASK if name in SECRET_HEADERS else value
@@ -67,13 +67,13 @@ def scheme_of(value: str) -> str:
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 
-def missing_bytes(shown: bytes, length: int) -> str:
+def describe_missing_bytes(shown: bytes, length: int) -> str:
     if len(shown) >= length:
         return ""
     return f"the first {len(shown):,} of {length:,} bytes" if shown else f"{length:,} bytes, which are not kept"
 
 
-def without_secrets(text: str, names: Iterable[str]) -> str:
+def mask_secrets(text: str, names: Iterable[str]) -> str:
     """Masks secrets both as JSON and as fields of a form. It does not use the Content-Type, which is sometimes wrong in
     a refused call."""
     pattern = "|".join(sorted(names))
@@ -85,18 +85,18 @@ def without_secrets(text: str, names: Iterable[str]) -> str:
     return "&".join(parts)
 
 
-def body_text(body: bytes, names: Iterable[str]) -> str:
+def write_body(body: bytes, names: Iterable[str]) -> str:
     """Returns a body in which the values of these names are masked. JSON gets a line for each member, and its numbers
     keep their digits."""
-    text = without_secrets(body.decode(errors="replace"), names)
+    text = mask_secrets(body.decode(errors="replace"), names)
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError:
         return text
-    return "".join(laid_out(TOKEN.findall(text)))
+    return "".join(lay_out(TOKEN.findall(text)))
 
 
-def laid_out(tokens: Iterable[str]) -> Iterable[str]:
+def lay_out(tokens: Iterable[str]) -> Iterable[str]:
     """Yields well-formed JSON with a line for each member."""
     depth, before = 0, ""
     for token in tokens:

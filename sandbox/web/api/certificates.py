@@ -21,7 +21,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import trust as believing
 from sandbox.pki.certificates import QSEAL, QWAC, ROLE_OF
 from sandbox.pki.trust import Bearer, Trust, Untrusted
-from sandbox.web.api.signatures import Key, refused
+from sandbox.web.api.signatures import Key, make_refusal
 
 TLS_KEY = "sandbox.certificate"  # where our own server puts what the handshake gave: DER, or nothing
 LONGEST = 32_768
@@ -41,7 +41,7 @@ def demand_certificate(
     try:
         if trust is None:
             raise Untrusted("the server was started without --pki, so it trusts nobody")
-        bearer = trust.judge(believing.read(_presented(environ, settings)), QWAC, now)
+        bearer = trust.judge(believing.read(_read_presented(environ, settings)), QWAC, now)
         _demand_role(bearer, role)
         if client is not None and not client.organisation:
             raise Untrusted(f"the client {client.id} has registered no organisation")
@@ -54,7 +54,7 @@ def demand_certificate(
         raise Refusal(Error.CERTIFICATE_REFUSED, why=str(fault), decided_by=fault.decided_by) from None
 
 
-def _presented(environ: dict[str, Any], settings: Decisions) -> bytes:
+def _read_presented(environ: dict[str, Any], settings: Decisions) -> bytes:
     """Returns the caller's certificate in PEM or DER, from the TLS handshake or from a header. Raises Untrusted if a
     header comes from an unknown proxy."""
     if settings.client_certificates == "tls":
@@ -119,7 +119,7 @@ def seal_key(
     """Returns the key of the QSealC in a signature's x5c. Refuses a certificate of another organisation than the
     client's, and a certificate without the role of the call."""
     if trust is None:
-        raise refused("Signature", "the server was started without --pki, so it believes no x5c")
+        raise make_refusal("Signature", "the server was started without --pki, so it believes no x5c")
     try:
         bearer = trust.judge(believing.read(der), QSEAL, now())
         believing.demand_signing_key(bearer.certificate)
@@ -130,7 +130,7 @@ def seal_key(
             )
         _demand_role(bearer, role)
     except Untrusted as fault:
-        raise refused("Signature", f"the certificate in x5c is not believed: {fault}") from None
+        raise make_refusal("Signature", f"the certificate in x5c is not believed: {fault}") from None
     return key_of(bearer.certificate)
 
 

@@ -20,7 +20,7 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.web.api.addresses import consent_address
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
-from sandbox.web.api.headers import languages_asked, screen_language
+from sandbox.web.api.headers import choose_screen_language, read_languages
 from sandbox.web.api.replies import MEDIA
 from sandbox.worlds.world import World
 
@@ -73,11 +73,11 @@ UNREAD = {
 }
 
 
-def refusal_response(refusal: Refusal) -> Response:
+def make_refusal_response(refusal: Refusal) -> Response:
     call = request.environ.get("sandbox.call") if has_request_context() else None  # waitress refuses without one
     if call is not None and call.world.is_unloaded:  # the settings of a world that cannot be read are unknown
         call = None
-    row, text = (refusal.error.value, refusal.text) if call is None else refusal_variant(call, refusal)
+    row, text = (refusal.error.value, refusal.text) if call is None else choose_refusal_variant(call, refusal)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if refusal.error is Error.SCA_REQUIRED:
         address = consent_address(request, str(refusal.facts["address"]))
@@ -105,10 +105,10 @@ def render_refusal(refusal: Refusal) -> Response:
     """Makes the reply to a refused call. Stores the refusal for the call's record, from which a tester can read why the
     call was refused."""
     request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which refers to everything that the call read
-    return refusal_response(refusal)
+    return make_refusal_response(refusal)
 
 
-def http_refusal(error: HTTPException) -> Response:
+def make_http_refusal(error: HTTPException) -> Response:
     """Makes the reply to a call that the framework refuses, in the bank's form."""
     match error:
         case NotFound():
@@ -137,23 +137,23 @@ def method_refusal(allowed: list[str]) -> Refusal:
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)
 
 
-def unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
+def make_unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
     """Makes the reply to a request that the server could not read. The reply is a 500 if the server itself failed."""
     error, name, reason = UNREAD.get(status, (Error.INTERNAL, "", ""))
-    response = refusal_response(refusal or Refusal(error, input=name, why=reason))
+    response = make_refusal_response(refusal or Refusal(error, input=name, why=reason))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
     return response
 
 
 @cache
-def other_codes() -> dict[str, str]:
+def list_other_codes() -> dict[str, str]:
     """Returns the codes of the bank's errors, each with the code that another bank uses for the same error: `E01`,
     `E02` and so on."""
     codes = dict.fromkeys(error.value.code for error in Error)
     return {code: f"E{number:02d}" for number, code in enumerate(codes, 1)}
 
 
-def refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
+def choose_refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
     """Returns the error row and the text for a refusal, after the axes changed its HTTP status, code, word or
     language."""
     world = call.world
@@ -163,17 +163,17 @@ def refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
     if ADDRESS_IN_TEXT in refusal.facts:
         row = row._replace(status=400)
     if world.decisions.error_description == "callers_language":
-        text = in_language(refusal, call.header("Accept-Language") or "") or text
+        text = translate_refusal(refusal, call.header("Accept-Language") or "") or text
     if world.decisions.error_codes == "other":
-        row = row._replace(code=other_codes()[row.code])
+        row = row._replace(code=list_other_codes()[row.code])
     if world.decisions.error_words == "lower":
         row = row._replace(error=row.error.lower())
     return row, text
 
 
-def in_language(refusal: Refusal, accept_language: str) -> str | None:
+def translate_refusal(refusal: Refusal, accept_language: str) -> str | None:
     """Returns a sentence in French or Dutch that names the wrong input. Returns None for other languages."""
-    language = screen_language(languages_asked(accept_language))
+    language = choose_screen_language(read_languages(accept_language))
     if language is None:
         return None
     name = refusal.facts.get("input")

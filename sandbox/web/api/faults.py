@@ -35,8 +35,8 @@ from sandbox.contract.operations import GATEWAY
 from sandbox.lazy import load
 from sandbox.web.api.body_schemas import reply_order
 from sandbox.web.api.call import Call
-from sandbox.web.api.failures import RETRY_AFTER, refusal_response, render_refusal
-from sandbox.web.api.headers import client_named
+from sandbox.web.api.failures import RETRY_AFTER, make_refusal_response, render_refusal
+from sandbox.web.api.headers import find_client_id
 from sandbox.web.api.replies import MEDIA, json_response
 from sandbox.worlds.faults import EDGES, LINE, ConnectionFault, Fault, FaultAnswer
 from sandbox.worlds.holds import HeldCall, Wait
@@ -79,10 +79,10 @@ class Cut(ConnectionError):
 def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
     """Returns the reply to a call to which a fault rule applies. Waits at the end if the rule orders a delay; no lock
     is held by then."""
-    with room_to_wait(request.environ) if fault.delay else nullcontext():
-        response = _ordered_reply(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
+    with reserve_worker(request.environ) if fault.delay else nullcontext():
+        response = _make_ordered_reply(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
         if fault.change is not None and response.content_type == MEDIA:
-            response.set_data(_changed_body(response.get_data(), fault.change))
+            response.set_data(_change_body(response.get_data(), fault.change))
         pause(fault.delay)
     if fault.connection is not None:
         line: ConnectionFault | None = current_app.config.get(LINE)
@@ -92,9 +92,9 @@ def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
 
 
 @contextmanager
-def room_to_wait(environ: dict[str, Any]) -> Iterator[None]:
-    """Reserves a worker of the server for this call, which is about to wait. Refuses the call if too many calls wait
-    already. Reserves nothing in a process without a server."""
+def reserve_worker(environ: dict[str, Any]) -> Iterator[None]:
+    """Reserves a worker of the server within the block, for a call that is about to wait. Refuses the call if too many
+    calls wait already. Reserves nothing in a process without a server."""
     reserve: Reserve | None = environ.get("sandbox.reserve")
     with nullcontext(True) if reserve is None else reserve(environ["sandbox.world"]) as has_room:
         if not has_room:
@@ -109,13 +109,13 @@ def pause(seconds: float) -> None:
         wait(seconds)
 
 
-def _ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
+def _make_ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
     if is_page or answer.status in GATEWAY or answer.content_type is not None:
-        return _foreign_reply(answer)
+        return _make_foreign_reply(answer)
     error = BY_STATUS[answer.status]
     seconds = RETRY_AFTER if answer.retry_after is None else answer.retry_after
     reason = "a fault rule says so"
-    response = refusal_response(
+    response = make_refusal_response(
         Refusal(error, input="call", why=reason, method=request.method, allow="", expected="another", seconds=seconds)
     )
     wait = response.headers.get("Retry-After") if answer.retry_after is None else str(seconds)
@@ -126,10 +126,10 @@ def _ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
     return response
 
 
-def _foreign_reply(answer: FaultAnswer) -> Response:
+def _make_foreign_reply(answer: FaultAnswer) -> Response:
     """Returns the reply of a gateway in front of the bank. Of the bank's own headers, it will have only Response-ID."""
     if answer.body is None and answer.content_type is None:
-        response = gateway_page(answer.status)
+        response = make_gateway_page(answer.status)
     else:
         is_text = isinstance(answer.body, str | None)
         content = (answer.body or "").encode() if is_text else orjson.dumps(answer.body)
@@ -139,13 +139,13 @@ def _foreign_reply(answer: FaultAnswer) -> Response:
     return response
 
 
-def gateway_page(status: int) -> Response:
+def make_gateway_page(status: int) -> Response:
     title = f"{status} {HTTPStatus(status).phrase}"
     body = f"<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
     return Response(body, status, content_type=HTML)
 
 
-def _changed_body(body: bytes, change: str) -> bytes:
+def _change_body(body: bytes, change: str) -> bytes:
     """Returns the body changed as a fault rule orders: JSON that is allowed but unusual, or a text that is no JSON."""
     if change == "malformed":
         return body[: max(1, len(body) * 2 // 3)]
@@ -203,7 +203,7 @@ def _cut(response: Response, place: str) -> Response:
 
 
 @contextmanager
-def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
+def claim_barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
     """Claims the barrier that waits for this call at this place, and yields a function that waits there until the
     tester releases the call. Without such a barrier the function does nothing. Raises Refusal if no worker is free to
     wait."""
@@ -216,7 +216,7 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         call.operation.name,
         environ["REQUEST_METHOD"],
         environ["PATH_INFO"][:1_000],
-        call.world.look(client_named, environ, call.operation),
+        call.world.look(find_client_id, environ, call.operation),
     )
     hold = call.world.holds.claim(place, facts)
     if hold is None:
@@ -224,7 +224,7 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         return
     with ExitStack() as reserved:
         try:
-            reserved.enter_context(room_to_wait(environ))
+            reserved.enter_context(reserve_worker(environ))
         except Refusal:
             call.world.holds.let_pass(hold)
             raise
@@ -257,15 +257,15 @@ class WayBack(NamedTuple):
     times: int = 1
 
 
-def way_back(world: World, address: str) -> WayBack:
-    """Returns the callback address, changed by the faults and axes that apply."""
+def choose_way_back(world: World, address: str) -> WayBack:
+    """Returns the callback address to which the browser is sent, changed by the faults and axes that apply."""
     if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
     if world.decisions.extensions:
         address = load("sandbox.web.api.reply_filter:filter_callback")(world, address)
     fault = world.faults.find_for_call("callback", None)
     if fault is not None and fault.delay:
-        with room_to_wait(request.environ):
+        with reserve_worker(request.environ):
             pause(fault.delay)
     match world.decisions.callback_arrival if fault is None else fault.callback:
         case "twice":
@@ -282,9 +282,9 @@ def way_back(world: World, address: str) -> WayBack:
 def send_browser(world: World, response: Response) -> Response:
     """Returns the redirection to the TPP, changed by the faults and axes that apply."""
     address = response.headers["Location"]
-    way = way_back(world, address)
+    way = choose_way_back(world, address)
     if way.address is None:
-        return _page("The way back to the application was lost: a fault rule or an axis says so.", response)
+        return _make_page("The way back to the application was lost: a fault rule or an axis says so.", response)
     if way.times > 1:
         return _visit_twice(address, response)
     response.headers["Location"] = way.address
@@ -295,13 +295,13 @@ def _visit_twice(address: str, before: Response) -> Response:
     """Returns a page that opens the address in a frame, and a second later in the browser itself."""
     shown = escape(address)
     again = f'<meta http-equiv="refresh" content="1;url={shown}">'
-    response = _page("You are sent back.", before, again, f'<iframe src="{shown}" hidden></iframe>')
+    response = _make_page("You are sent back.", before, again, f'<iframe src="{shown}" hidden></iframe>')
     parts = urlsplit(address)
     response.headers["Content-Security-Policy"] = f"default-src 'none'; frame-src {parts.scheme}://{parts.netloc}"
     return response
 
 
-def _page(text: str, before: Response, head: str = "", more: str = "") -> Response:
+def _make_page(text: str, before: Response, head: str = "", more: str = "") -> Response:
     content = (
         f"<!doctype html><html><head><title>Bank</title>{head}</head><body><p>{escape(text)}</p>{more}</body></html>"
     )
@@ -316,7 +316,7 @@ def _page(text: str, before: Response, head: str = "", more: str = "") -> Respon
 # Axes
 
 
-def absent_fields(body: BodyRow) -> tuple[str, ...]:
+def list_absent_fields(body: BodyRow) -> tuple[str, ...]:
     return ("psu_name", *(row.path for row in reply_order(body.outers()) if not row.always))
 
 
@@ -325,8 +325,8 @@ MAY_BE_ABSENT: dict[str, tuple[str, ...]] = {
     "payment_status": ("reason",),
     "standing_order_status": ("reason",),
     "bulk_status": ("reason",),
-    "payment_details": absent_fields(PAYMENT),
-    "standing_order_details": absent_fields(STANDING_ORDER),
+    "payment_details": list_absent_fields(PAYMENT),
+    "standing_order_details": list_absent_fields(STANDING_ORDER),
     "token": ("logical_id",),
 }
 OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -346,7 +346,7 @@ def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
     if gateway == "504":
         view()
     request.environ["sandbox.surprise"] = f"the axis gateway: {gateway}"
-    return gateway_page(int(gateway))
+    return make_gateway_page(int(gateway))
 
 
 def apply_reply_variants(call: Call, response: Response) -> None:
@@ -354,7 +354,7 @@ def apply_reply_variants(call: Call, response: Response) -> None:
     server and change less in a call within the process."""
     if response.content_type == MEDIA:
         body = response.get_data()
-        variant = body_variant(call, body)
+        variant = write_body_variant(call, body)
         if variant is not body:
             response.set_data(variant)
         match call.decisions.content_type_reply:
@@ -371,7 +371,7 @@ def apply_reply_variants(call: Call, response: Response) -> None:
         call.environ.get("sandbox.close", lambda: None)()
 
 
-def body_variant(call: Call, body: bytes) -> bytes:
+def write_body_variant(call: Call, body: bytes) -> bytes:
     """Returns the same JSON written in another way, or the body itself if no axis changes it."""
     new_fields = call.decisions.unknown_fields == "everywhere"
     reversed_keys = call.decisions.key_order == "reversed"

@@ -72,8 +72,8 @@ def check_accept(call: Call) -> None:
     if silent and call.decisions.silent_versions == "newest_only":
         offered = offered[:1]
     vendor = call.decisions.vendor
-    version = next((number for number in headers.versions_asked(header or "", vendor) if number in offered), None)
-    if version is None and headers.names_no_version(header, vendor):
+    version = next((number for number in headers.read_versions(header or "", vendor) if number in offered), None)
+    if version is None and headers.is_version_missing(header, vendor):
         version = offered[0] if call.decisions.accept_without_version == "newest" else None
     if version is None:
         reason = "it is missing" if header is None else f"offered are {', '.join(map(str, sorted(offered)))}"
@@ -85,13 +85,13 @@ def check_language(call: Call) -> None:
     """Chooses the language of the screens. Refuses with 406 if Accept-Language is missing or names no known language
     (service 7.3)."""
     header = call.environ.get("HTTP_ACCEPT_LANGUAGE") or ""
-    languages = headers.languages_asked(header)
+    languages = headers.read_languages(header)
     if "-" in header and call.decisions.language_region == "406":
         header = ",".join(part for part in header.split(",") if "-" not in part.partition(";")[0])
-        languages = headers.languages_asked(header)
+        languages = headers.read_languages(header)
     if not languages:
         raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE, decided_by={"sent": header} if header else {})
-    call.language = headers.screen_language(languages)
+    call.language = headers.choose_screen_language(languages)
 
 
 def check_media(call: Call) -> None:
@@ -155,7 +155,7 @@ def check_redirect_uri(call: Call, bank: Bank) -> None:
     if len(uri) > URI_MAX:
         raise invalid_header("Redirect-URI", f"it is over {URI_MAX} characters long")
     if not addresses.is_registered(call.request, call.client, uri):
-        raise invalid_header("Redirect-URI", addresses.why_unregistered(call.request, call.client, uri), sent=uri)
+        raise invalid_header("Redirect-URI", addresses.explain_unregistered(call.request, call.client, uri), sent=uri)
     call.redirect_uri = intern(uri)  # many payments have few callbacks: they share one text
 
 
@@ -202,7 +202,7 @@ def check_signature(call: Call, bank: Bank) -> None:
     if signature is not None:
         over = call.decisions.signature_over
         signatures.demand_form(signature, over)
-        signed = body if over != "headers" else signatures.header_lines(call.request_id, digest, date)
+        signed = body if over != "headers" else signatures.write_header_lines(call.request_id, digest, date)
         key_of_certificate = partial(
             certificates.seal_key, call.trust, call.client, call.operation.role, call.world.read_certificate_time
         )

@@ -32,12 +32,12 @@ CACHED_MAX = 200  # characters; a longer header is not cached, so that callers c
 Credentials = tuple[str, str]  # client_id and secret
 
 
-def versions_asked(header: str, vendor: str) -> tuple[int, ...]:
+def read_versions(header: str, vendor: str) -> tuple[int, ...]:
     """Returns the versions that an Accept header names for this vendor, most wanted first."""
-    return _cached_versions(header, vendor) if len(header) <= CACHED_MAX else _versions(header, vendor)
+    return _cached_versions(header, vendor) if len(header) <= CACHED_MAX else _parse_versions(header, vendor)
 
 
-def names_no_version(header: str | None, vendor: str) -> bool:
+def is_version_missing(header: str | None, vendor: str) -> bool:
     """Whether Accept is missing, or has a range of the bank's media type without a version."""
     if header is None:
         return True
@@ -46,13 +46,13 @@ def names_no_version(header: str | None, vendor: str) -> bool:
     return any(media.lower() in ours and "version" not in options for media, options in ranges)
 
 
-def languages_asked(header: str) -> tuple[str, ...]:
+def read_languages(header: str) -> tuple[str, ...]:
     """Returns the languages that the header names and the bank knows, most wanted first. `*` counts as such a
     language."""
-    return _cached_languages(header) if len(header) <= CACHED_MAX else _languages(header)
+    return _cached_languages(header) if len(header) <= CACHED_MAX else _parse_languages(header)
 
 
-def _versions(header: str, vendor: str) -> tuple[int, ...]:
+def _parse_versions(header: str, vendor: str) -> tuple[int, ...]:
     own_media = f"application/vnd.{vendor}.api+json".lower()
     versions: list[tuple[float, int]] = []
     for media_range, quality in parse_accept_header(header):
@@ -63,16 +63,19 @@ def _versions(header: str, vendor: str) -> tuple[int, ...]:
     return tuple(-version for _, version in sorted(versions))
 
 
-def _languages(header: str) -> tuple[str, ...]:
+def _parse_languages(header: str) -> tuple[str, ...]:
     ranges = ((tag.lower().partition("-")[0], quality) for tag, quality in parse_accept_header(header))
     tags = [(quality, tag) for tag, quality in ranges if quality > 0 and (tag == "*" or tag in LANGUAGES)]
     return tuple(tag for _, tag in sorted(tags, key=lambda pair: -pair[0]))
 
 
-_cached_versions, _cached_languages = lru_cache(maxsize=1024)(_versions), lru_cache(maxsize=1024)(_languages)
+_cached_versions, _cached_languages = (
+    lru_cache(maxsize=1024)(_parse_versions),
+    lru_cache(maxsize=1024)(_parse_languages),
+)
 
 
-def screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
+def choose_screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
     """Returns the most wanted language that has screens. Returns None if there is none; the customer's language counts
     then."""
     for language in asked:
@@ -81,8 +84,9 @@ def screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -
     return None
 
 
-def readings(header: str | None) -> tuple[Credentials, ...]:
-    """Returns the credentials as they stand, and form-decoded if that differs. Empty if the header has none."""
+def list_readings(header: str | None) -> tuple[Credentials, ...]:
+    """Returns the credentials as they were sent. Adds the form-decoded credentials if these differ. Returns none if the
+    header has none."""
     scheme, _, encoded = (header or "").partition(" ")
     if scheme.lower() != "basic":
         return ()
@@ -100,7 +104,7 @@ def readings(header: str | None) -> tuple[Credentials, ...]:
     return (raw,) if decoded == raw else (raw, decoded)
 
 
-def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | None) -> str | None:
+def find_client_id(bank: Bank, headers: Mapping[str, str], operation: Operation | None) -> str | None:
     """Returns the client id from the header Client-ID, or at /token from the credentials.
 
     Some credentials can be read in two ways. The way with a right secret is taken, else the way with the id of a known
@@ -108,7 +112,7 @@ def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | 
     """
     if operation is None or operation.bank_headers:
         return headers.get("HTTP_CLIENT_ID")
-    credentials = readings(headers.get("HTTP_AUTHORIZATION"))
+    credentials = list_readings(headers.get("HTTP_AUTHORIZATION"))
     client = tokens.find_client(bank, credentials)
     if client is not None:
         return client.id

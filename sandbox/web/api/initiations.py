@@ -43,45 +43,45 @@ INITIATION_ACTIONS: dict[InitiationKind, InitiationActions] = {
 def initiation(bank: Bank, call: Call) -> ReplyContent:
     kind, content = call.kind, bodies.read_json(body_of(call))
     if kind is kinds.PAYMENT and call.version == 1:
-        return _earlier_initiation(call, content)
+        return _initiate_version_1(call, content)
     row = INITIATION_ACTIONS[kind]
     initiated = call.world.do(row.initiate, row.read(content, call), call.origin, call.request_key)
     call.subject = initiated.payment_id
-    address = signing_address(call, initiated.sca_token)
+    address = make_signing_address(call, initiated.sca_token)
     path = f"/{kind.path}/{call.product}/{initiated.payment_id}"
-    content = replies.initiation_content(path, initiated, address, call.link)
+    content = replies.make_initiation_content(path, initiated, address, call.link)
     return ReplyContent(content, 201, {"Location": address})
 
 
-def _earlier_initiation(call: Call, content: Any) -> ReplyContent:
+def _initiate_version_1(call: Call, content: Any) -> ReplyContent:
     """Replies to an initiation of version 1 with the bank's id and the reference of the debit. The SCA address is only
     in the header Location."""
     order = bodies.read_earlier(content, call)
     try:
         initiated = call.world.do(payments.initiate, order, call.origin, call.request_key)
     except Refusal as refusal:
-        raise bodies.in_words_of_version_1(refusal) from None
+        raise bodies.rename_to_version_1(refusal) from None
     call.subject = initiated.payment_id
     content = {"payment_id": initiated.payment_id, "transaction_ref": debit_reference(initiated.payment_id)}
-    return ReplyContent(content, 201, {"Location": signing_address(call, initiated.sca_token)})
+    return ReplyContent(content, 201, {"Location": make_signing_address(call, initiated.sca_token)})
 
 
 def status(bank: Bank, call: Call) -> ReplyContent:
     """Replies with the status. The call needs no token, but a token that is sent must belong to the payment's PSU
     (choice 2)."""
-    initiation = own(bank, call, call.grant.customer if call.grant else None)
+    initiation = find_own(bank, call, call.grant.customer if call.grant else None)
     call.subject = initiation.id
-    return ReplyContent(replies.status_content(initiation.id, initiation.status.value, initiation.reason))
+    return ReplyContent(replies.make_status_content(initiation.id, initiation.status.value, initiation.reason))
 
 
-def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
+def find_own(bank: Bank, call: Call, customer: str | None) -> Initiation:
     external, group, reference = is_external(call), call.kind.group_of(call.path["product"]), call.path["payment_id"]
     return initiations.find(bank, call.client.id, group, reference, customer=customer, external=external)
 
 
 def details(bank: Bank, call: Call) -> ReplyContent:
     """Replies with all fields of the initiation (service 2.4)."""
-    initiation = own(bank, call, call.token_grant.customer)
+    initiation = find_own(bank, call, call.token_grant.customer)
     assert not isinstance(initiation, BulkFile)
     call.subject = initiation.id
     content: dict[str, Any] = {"payment_id": initiation.id, "status": initiation.status.value}
@@ -107,15 +107,15 @@ def _exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:
 def cancellation(bank: Bank, call: Call) -> Response:
     external, payment_id, customer = is_external(call), call.path["payment_id"], call.token_grant.customer
     call.subject = None if external else payment_id
-    with replacing_conflict(call):
+    with replace_conflict(call):
         call.world.do(
             INITIATION_ACTIONS[call.kind].cancel, call.client.id, customer, call.product, payment_id, external
         )
-    return replies.no_content()
+    return replies.make_empty_reply()
 
 
 @contextmanager
-def replacing_conflict(call: Call) -> Iterator[None]:
+def replace_conflict(call: Call) -> Iterator[None]:
     """Replaces a refusal with 409 within the block. An ambiguous reference is refused with 409, but DELETE does not
     have this status (service 4.4, choice 5)."""
     try:
@@ -147,7 +147,7 @@ def is_external(call: Call) -> bool:
     return asked == "EXTERNAL"
 
 
-def signing_address(call: Call, token: str) -> str:
+def make_signing_address(call: Call, token: str) -> str:
     """Returns the SCA address. It has the API's host and no query, unless an axis says otherwise."""
     address = f"{root_of(call.request)}/psu/sign/{token}"
     if call.decisions.sca_host == "other":

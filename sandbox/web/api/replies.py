@@ -34,13 +34,13 @@ class Link(Schema):
     templated = fields.Boolean(required=True)
 
 
-def links(name: str, *relations: str) -> type[Schema]:
-    """Makes the schema of a reply's links. The documents show the schema under this name."""
+def make_links_schema(name: str, *relations: str) -> type[Schema]:
+    """Makes the schema of the links in a reply. The documents show the schema under this name."""
     return Schema.from_dict({relation: fields.Nested(Link) for relation in relations}, name=name)
 
 
-InitiationLinks = links("InitiationLinks", "sca_redirect", "self", "status")
-BulkLinks = links("BulkLinks", "status")
+InitiationLinks = make_links_schema("InitiationLinks", "sca_redirect", "self", "status")
+BulkLinks = make_links_schema("BulkLinks", "status")
 
 
 class StatusReply(Schema):
@@ -139,21 +139,21 @@ def json_response(content: Any, status: int = 200) -> Response:
     return Reply(orjson.dumps(content), status, content_type=MEDIA)
 
 
-def no_content() -> Response:
+def make_empty_reply() -> Response:
     """Returns 204, without a body and so without Content-Type (choice 2)."""
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
 
 
-def status_content(payment_id: str, status: str, reason: str | None) -> dict[str, Any]:
+def make_status_content(payment_id: str, status: str, reason: str | None) -> dict[str, Any]:
     content = {"payment_id": payment_id, "status": status}
     if reason is not None and status in ENDED_BADLY:
         content["reason"] = reason
     return content
 
 
-def initiation_content(path: str, initiated: Any, address: str, link: Callable[[str], Any]) -> dict[str, Any]:
+def make_initiation_content(path: str, initiated: Any, address: str, link: Callable[[str], Any]) -> dict[str, Any]:
     """Returns the content of the reply to an initiation: identifiers and links."""
     return {
         "payment_id": initiated.payment_id,
@@ -284,15 +284,15 @@ def form_transactions(decisions: Decisions, reply: ReplyContent) -> ReplyContent
 
 def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if decisions.value_date_field == "sometimes":
-        items = [_without_value_date(item) if _lacks_value_date(item) else item for item in items]
+        items = [_drop_value_date(item) if _lacks_value_date(item) else item for item in items]
     if decisions.counterparty_bic == "present":
         items = [item | {BIC: bic_of(item["counterparty_account"] or "")} for item in items]
     if decisions.item_sign == "indicator":
-        items = [_unsigned(item) for item in items]
+        items = [_drop_sign(item) for item in items]
     if decisions.item_amount == "string":
         items = [item | {"amount": text_of(item["amount"])} for item in items]
     if decisions.item_dates == "date_time":
-        items = [item | {name: _at_midnight(item[name]) for name in DATES if name in item} for item in items]
+        items = [item | {name: _write_midnight(item[name]) for name in DATES if name in item} for item in items]
     match decisions.item_blanks:
         case "empty":
             items = [item | {name: item[name] or "" for name in (*TEXTS, BIC) if name in item} for item in items]
@@ -310,17 +310,17 @@ def _lacks_value_date(item: dict[str, Any]) -> bool:
     return crc32(f"{item['execution_date']} {text_of(item['amount'])}".encode()) % 3 == 0
 
 
-def _without_value_date(item: dict[str, Any]) -> dict[str, Any]:
+def _drop_value_date(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "value_date"}
 
 
-def _unsigned(item: dict[str, Any]) -> dict[str, Any]:
+def _drop_sign(item: dict[str, Any]) -> dict[str, Any]:
     text = text_of(item["amount"])
     indicator = {"credit_debit_indicator": "DBIT" if text.startswith("-") else "CRDT"}
     return item | {"amount": Fragment(text.lstrip("-"))} | indicator
 
 
-def _at_midnight(day: date) -> str:
+def _write_midnight(day: date) -> str:
     return datetime.combine(day, time(), BRUSSELS).isoformat()
 
 

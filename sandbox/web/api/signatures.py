@@ -31,7 +31,7 @@ KEYS_SORTED, ESCAPED = ", its keys sorted", ", its letters beyond ASCII as \\u e
 JWT_CLAIMS = frozenset({"iat", "exp", "nbf", "jti", "iss", "aud", "sub"})
 
 
-def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
+def list_mistaken_texts(body: bytes) -> Iterator[tuple[str, bytes]]:
     """Yields texts that clients sign by mistake instead of the body, each with a name for the hint."""
     yield "an empty body", b""
     yield "the body without the white space at its ends", body.strip()
@@ -47,12 +47,13 @@ def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
         yield f"the same JSON {named}{ends}", text.encode()
 
 
-def variant(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
-    """Returns the name of the first of these texts for which `holds` is true, or None if there is none."""
-    return next((name for name, other in variants(body) if other != body and holds(other)), None)
+def name_mistaken_text(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
+    """Returns the name of the first text for which `holds` is true, among the texts that clients sign by mistake.
+    Returns None if there is none."""
+    return next((name for name, other in list_mistaken_texts(body) if other != body and holds(other)), None)
 
 
-def hint_for_digest(digest: str, body: bytes) -> str:
+def explain_digest(digest: str, body: bytes) -> str:
     raw = sha256(body).digest()
     if digest.startswith(":") and digest.endswith(":"):
         return "; the colons are those of Content-Digest (RFC 9530), and a Digest has none"
@@ -60,11 +61,11 @@ def hint_for_digest(digest: str, body: bytes) -> str:
         return "; the value is in hexadecimal, and Base64 is needed"
     if digest.rstrip("=") in (urlsafe_b64encode(raw).decode().rstrip("="), b64encode(raw).decode().rstrip("=")):
         return "; the value is not in Base64 with + and / and its padding"
-    other = variant(body, lambda bytes_: b64encode(sha256(bytes_).digest()).decode() == digest)
+    other = name_mistaken_text(body, lambda bytes_: b64encode(sha256(bytes_).digest()).decode() == digest)
     return f"; it is that of {other}" if other else ""
 
 
-def hint_for_date(header: str) -> str:
+def explain_date(header: str) -> str:
     """Returns a hint about a wrong Date: its day does not exist, or it ends in a numeric zone, as dates of mail do.
     Returns an empty text for any other fault."""
     parts = parsedate(header)  # checks no day
@@ -78,7 +79,7 @@ def hint_for_date(header: str) -> str:
     return ""
 
 
-def hint_for_shape(header: str) -> str:
+def explain_shape(header: str) -> str:
     """Returns a hint for a Signature that is not a compact JWS."""
     if OLDER_KIND.search(header):
         return "; this is a signature over headers of the older HTTP kind (keyId, headers, signature): sign the body"
@@ -87,17 +88,17 @@ def hint_for_shape(header: str) -> str:
     return ""
 
 
-def hint_for_payload(payload: bytes, body: bytes) -> str:
-    other = variant(body, lambda bytes_: bytes_ == payload)
+def explain_payload(payload: bytes, body: bytes) -> str:
+    other = name_mistaken_text(body, lambda bytes_: bytes_ == payload)
     if other:
         return f"; it is {other}"
-    added = sorted(_claims_added(payload, body))
+    added = sorted(_list_added_claims(payload, body))
     if added:
         return f"; a library of JWTs has added {', '.join(added)}: sign the bytes of the body by a function for JWS"
     return ""
 
 
-def _claims_added(payload: bytes, body: bytes) -> set[str]:
+def _list_added_claims(payload: bytes, body: bytes) -> set[str]:
     contents: list[Any] = []
     for text in (payload, body):
         with suppress(ValueError):
@@ -109,11 +110,11 @@ def _claims_added(payload: bytes, body: bytes) -> set[str]:
     return more if more <= JWT_CLAIMS and {name: signed[name] for name in sent if name in signed} == sent else set()
 
 
-def hint_for_signature(signature: bytes, algorithm: str, body: bytes, verifies: Callable[[bytes], bool]) -> str:
+def explain_signature(signature: bytes, algorithm: str, body: bytes, verifies: Callable[[bytes], bool]) -> str:
     if algorithm == "ES256" and len(signature) != 64:
         der = ", as DER is; r and s of 32 bytes each are needed" if signature[:1] == b"\x30" else ", and 64 are needed"
         return f"; the signature has {len(signature)} bytes{der}"
-    other = variant(body, verifies)
+    other = name_mistaken_text(body, verifies)
     return f"; it verifies over {other}" if other else ""
 
 
@@ -130,7 +131,7 @@ REGISTRY.max_payload_length = 100_000_000
 REGISTRY.max_signature_length = 1024
 
 
-def refused(header: str, reason: str, decided_by: Mapping[str, object] | None = None) -> Refusal:
+def make_refusal(header: str, reason: str, decided_by: Mapping[str, object] | None = None) -> Refusal:
     error = Error.SECURITY_PROOF_REFUSED if header == "Signature" else Error.SECURITY_INPUT_REFUSED
     return Refusal(error, input=header, why=reason, clause="choice 9", decided_by=decided_by)
 
@@ -143,13 +144,13 @@ def demand_digest(header: str, body: bytes) -> None:
     digests = dict(part.strip().partition("=")[::2] for part in header.split(","))
     digest = next((value for name, value in digests.items() if name.upper() == "SHA-256"), "")
     if not digest:
-        raise refused("Digest", f"it must be SHA-256= and Base64, and it is {header[:100]!a}")
+        raise make_refusal("Digest", f"it must be SHA-256= and Base64, and it is {header[:100]!a}")
     expected = b64encode(sha256(body).digest()).decode()
     if digest != expected:
-        raise refused(
+        raise make_refusal(
             "Digest",
             f"it says {digest[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {expected}"
-            f"{hint_for_digest(digest, body)}",
+            f"{explain_digest(digest, body)}",
         )
 
 
@@ -164,12 +165,12 @@ def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], 
         try:
             sent = bound_instant(sent)
         except ValueError as error:
-            raise refused("Date", f"it is {header[:60]!a}, and {error}") from None
+            raise make_refusal("Date", f"it is {header[:60]!a}, and {error}") from None
         minutes = f"{tolerance.total_seconds() / 60:g}"
-        raise refused(
+        raise make_refusal(
             "Date",
-            f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_iso_text(bank)} and from real time "
-            f"{_iso_text(real)}",
+            f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_write_iso(bank)} and from real "
+            f"time {_write_iso(real)}",
             {"given": sent, "bank_time": bank, "real_time": real, "seconds_allowed": int(tolerance.total_seconds())},
         )
 
@@ -180,14 +181,14 @@ def _read_date(header: str) -> datetime:
         with suppress(ValueError):
             date = datetime.fromisoformat(header)
     if date is None:
-        hint = hint_for_date(header)
-        raise refused("Date", f"{header[:60]!a} is neither like Mon, 01 Mar 2027 08:00:00 GMT nor ISO 8601{hint}")
+        hint = explain_date(header)
+        raise make_refusal("Date", f"{header[:60]!a} is neither like Mon, 01 Mar 2027 08:00:00 GMT nor ISO 8601{hint}")
     if date.tzinfo is None:
-        raise refused("Date", f"{header[:60]!a} has no time zone")
+        raise make_refusal("Date", f"{header[:60]!a} has no time zone")
     return date
 
 
-def _iso_text(when: datetime) -> str:
+def _write_iso(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -199,25 +200,27 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
     certificate is a trusted QSealC."""
     parts = header.split(".")
     if len(parts) != 3:
-        hint = hint_for_shape(header)
-        raise refused("Signature", f"a compact JWS is header.payload.signature, and it has {len(parts)} parts{hint}")
+        hint = explain_shape(header)
+        raise make_refusal(
+            "Signature", f"a compact JWS is header.payload.signature, and it has {len(parts)} parts{hint}"
+        )
     protected = _read_protected(parts[0])
     algorithm: str = protected["alg"]
     plain = protected.get("b64", True) is False
     if plain and parts[1]:
-        raise refused("Signature", "b64 is false, and its payload part is not empty: that form is detached")
+        raise make_refusal("Signature", "b64 is false, and its payload part is not empty: that form is detached")
     _demand_payload(parts[1], body)
     key, named = _key_of(protected, keys, certified)
     if key.key_type != ALGORITHMS[algorithm]:
-        raise refused("Signature", f"its alg {algorithm} does not go with {named}, whose type is {key.key_type}")
-    signature = _decoded(parts[2], "signature part")
-    if not _verifies(parts, body, key, algorithm, plain):
+        raise make_refusal("Signature", f"its alg {algorithm} does not go with {named}, whose type is {key.key_type}")
+    signature = _decode(parts[2], "signature part")
+    if not _is_right(parts, body, key, algorithm, plain):
         over = "BASE64URL(header).body" if plain else "BASE64URL(header).BASE64URL(body)"
         signed = f"{over}, the body being the {len(body)} bytes received"
-        hint = hint_for_signature(
-            signature, algorithm, body, lambda other: _verifies(parts, other, key, algorithm, plain)
+        hint = explain_signature(
+            signature, algorithm, body, lambda other: _is_right(parts, other, key, algorithm, plain)
         )
-        raise refused("Signature", f"{algorithm} with {named} does not verify over {signed}{hint}")
+        raise make_refusal("Signature", f"{algorithm} with {named} does not verify over {signed}{hint}")
 
 
 def demand_form(header: str, over: str) -> None:
@@ -225,42 +228,42 @@ def demand_form(header: str, over: str) -> None:
     only attached ones."""
     payload = header.split(".")[1:2]
     if over == "detached" and any(payload):
-        raise refused("Signature", "its payload part is not empty: this bank takes detached signatures")
+        raise make_refusal("Signature", "its payload part is not empty: this bank takes detached signatures")
     if over == "attached" and not any(payload):
-        raise refused("Signature", "its payload part is empty: this bank takes the body there")
+        raise make_refusal("Signature", "its payload part is empty: this bank takes the body there")
 
 
-def header_lines(request_id: str, digest: str | None, date: str | None) -> bytes:
+def write_header_lines(request_id: str, digest: str | None, date: str | None) -> bytes:
     """Returns the text that clients sign instead of the body if an axis says so. It has a line for each of Request-ID,
     Digest and Date that was sent."""
     rows = (("request-id", request_id), ("digest", digest), ("date", date))
     return "\n".join(f"{name}: {value}" for name, value in rows if value is not None).encode()
 
 
-def _decoded(part: str, name: str) -> bytes:
+def _decode(part: str, name: str) -> bytes:
     if BASE64URL.match(part) is None or len(part) % 4 == 1:
-        raise refused("Signature", f"its {name} is not BASE64URL without padding")
+        raise make_refusal("Signature", f"its {name} is not BASE64URL without padding")
     return urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
 def _read_protected(part: str) -> dict[str, Any]:
     try:
-        protected = read_strict(_decoded(part, "header part"))
+        protected = read_strict(_decode(part, "header part"))
     except ValueError as error:
-        raise refused("Signature", f"its header part cannot be read: {error}") from None
+        raise make_refusal("Signature", f"its header part cannot be read: {error}") from None
     if not isinstance(protected, dict):
-        raise refused("Signature", "its header part is no JSON object")
+        raise make_refusal("Signature", "its header part is no JSON object")
     # Of what a header calls critical, the bank knows b64 (RFC 7797), which in turn has to be called so.
     critical, b64 = protected.get("crit", []), protected.get("b64", True)
     if critical not in ([], ["b64"]) or ("crit" in protected and not critical):
-        raise refused("Signature", f"its crit is {str(critical)[:60]!a}, and this bank understands ['b64'] alone")
+        raise make_refusal("Signature", f"its crit is {str(critical)[:60]!a}, and this bank understands ['b64'] alone")
     if not isinstance(b64, bool) or (critical and "b64" not in protected):
-        raise refused("Signature", "its b64 is neither true nor false")
+        raise make_refusal("Signature", "its b64 is neither true nor false")
     if b64 is False and not critical:
-        raise refused("Signature", "its b64 is false, and RFC 7797 wants crit: ['b64'] beside that")
+        raise make_refusal("Signature", "its b64 is false, and RFC 7797 wants crit: ['b64'] beside that")
     algorithm = protected.get("alg")
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        raise refused("Signature", f"its alg is {str(algorithm)[:40]!a}, and it must be {', '.join(ALGORITHMS)}")
+        raise make_refusal("Signature", f"its alg is {str(algorithm)[:40]!a}, and it must be {', '.join(ALGORITHMS)}")
     return protected
 
 
@@ -269,13 +272,13 @@ def _demand_payload(part: str, body: bytes) -> None:
     detached."""
     if not part:
         return
-    payload = _decoded(part, "payload part")
+    payload = _decode(part, "payload part")
     if payload == body:
         return
     first = next((place for place, pair in enumerate(zip(payload, body, strict=False)) if pair[0] != pair[1]), None)
     place = f"they differ at byte {first}" if first is not None else "one is the beginning of the other"
-    hint = hint_for_payload(payload, body)
-    raise refused(
+    hint = explain_payload(payload, body)
+    raise make_refusal(
         "Signature",
         f"its payload of {len(payload)} bytes is not the body of {len(body)} bytes as it came: {place}{hint}",
     )
@@ -291,23 +294,23 @@ def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callabl
     if "x5c" in protected:
         chain = protected["x5c"]
         if not isinstance(chain, list) or not 1 <= len(chain) <= CERTIFICATES_MAX or not isinstance(chain[0], str):
-            raise refused("Signature", f"its x5c is not a list of 1 to {CERTIFICATES_MAX} certificates")
+            raise make_refusal("Signature", f"its x5c is not a list of 1 to {CERTIFICATES_MAX} certificates")
         try:
             certificate = b64decode(chain[0], validate=True)
         except (Base64Error, ValueError):
-            raise refused("Signature", "the first certificate of its x5c is not DER in Base64") from None
+            raise make_refusal("Signature", "the first certificate of its x5c is not DER in Base64") from None
         return certified(certificate), "the key of the certificate in x5c"
     registered = f"registered are {', '.join(by_id)}" if by_id else "the client has registered no key"
     if kid is None:
-        raise refused("Signature", f"its header names no key, by kid or x5c; {registered}")
-    raise refused("Signature", f"the key {str(kid)[:100]!a} is not known; {registered}")
+        raise make_refusal("Signature", f"its header names no key, by kid or x5c; {registered}")
+    raise make_refusal("Signature", f"the key {str(kid)[:100]!a} is not known; {registered}")
 
 
-def _verifies(parts: list[str], body: bytes, key: Key, algorithm: str, plain: bool) -> bool:
+def _is_right(parts: list[str], body: bytes, key: Key, algorithm: str, plain: bool) -> bool:
     """Whether the signature is right. With `plain` it must be over the bytes of the body (RFC 7797), else over their
     BASE64URL."""
     if plain:
-        signature = _decoded(parts[2], "signature part")
+        signature = _decode(parts[2], "signature part")
         return bool(REGISTRY.get_alg(algorithm).verify(parts[0].encode() + b"." + body, signature, key))
     whole = f"{parts[0]}.{urlsafe_b64encode(body).rstrip(b'=').decode()}.{parts[2]}"
     try:
@@ -334,7 +337,7 @@ def read_key(jwk: dict[str, Any]) -> Key:
         raise ValueError(f"it needs {', '.join(MEMBERS[kind])}")
     if kind == "EC" and jwk["crv"] != "P-256":
         raise ValueError("its crv must be P-256")
-    if kind == "RSA" and not 2048 <= _bits(jwk["n"]) <= 8192:
+    if kind == "RSA" and not 2048 <= _count_bits(jwk["n"]) <= 8192:
         raise ValueError("an RSA key has 2048 to 8192 bits")
     public = {name: jwk[name] for name in MEMBERS[kind]}
     try:
@@ -344,9 +347,9 @@ def read_key(jwk: dict[str, Any]) -> Key:
     return key
 
 
-def _bits(modulus: str) -> int:
+def _count_bits(modulus: str) -> int:
     """Returns the number of bits of a key's modulus, or 0 if the text is not BASE64URL."""
     try:
-        return int.from_bytes(_decoded(modulus, "n")).bit_length()
+        return int.from_bytes(_decode(modulus, "n")).bit_length()
     except Refusal:
         return 0

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
-from sandbox.web.api.app import here
+from sandbox.web.api.app import world_of_request
 from sandbox.web.console import pages
 from sandbox.web.console.actions import ACTIONS, UNDOABLE, notice_of
 from sandbox.web.console.calls import call_control, code_of
@@ -34,7 +34,7 @@ def visit_of(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
     path = {name: str(value) for name, value in names.items()}
     session = request.cookies.get(SESSION_COOKIE, "")
     is_session = len(session) == 32 and session.isalnum() and session.isascii()
-    return ConsoleVisit(state, here(state.worlds), request, path, session if is_session else token_hex(16))
+    return ConsoleVisit(state, world_of_request(state.worlds), request, path, session if is_session else token_hex(16))
 
 
 def answer(state: ConsoleState, view: str, **names: object) -> Response:
@@ -112,7 +112,7 @@ def act(visit: ConsoleVisit) -> Response:
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
     name = action.button.action
-    loss = action.button.asks or action.row.loss({"world": visit.world.name, **form})
+    loss = action.button.asks or action.row.describe_loss({"world": visit.world.name, **form})
     began, is_frozen = visit.world.ask(lambda bank: bank.clock.now), visit.world.clock.pace.frozen
     if loss and SURE not in form:
         # A yes sends the same form once more. A no leads back to the form as it was typed.

@@ -18,8 +18,8 @@ from sandbox.web.api.call_texts import (
     SECRET_HEADERS,
     SENT,
     headers_of,
+    mask_secrets,
     scheme_of,
-    without_secrets,
 )
 from sandbox.web.console.visits import ConsoleVisit
 from sandbox.web.controls.app import ControlCall, view_of
@@ -203,7 +203,7 @@ def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) 
         elif name not in OF_ITSELF:
             headers[name] = value
     is_whole = len(content.sent) == content.length
-    text = without_secrets(content.sent.decode(errors="replace"), SENT) if is_whole and content.length else None
+    text = mask_secrets(content.sent.decode(errors="replace"), SENT) if is_whole and content.length else None
     file = "" if is_whole else "body"
     return ApiCall("The same call again", method, target, headers, text, None, secrets, file, False, visit.bank_address)
 

@@ -23,7 +23,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT
 from sandbox.web.api.addresses import CALLBACK, DEMO_CLIENT, FROM_CONSOLE
-from sandbox.web.api.headers import languages_asked, screen_language
+from sandbox.web.api.headers import choose_screen_language, read_languages
 from sandbox.web.console.calls import ApiCall, BankReply
 from sandbox.web.console.formats import moment
 from sandbox.web.console.visits import ConsoleVisit
@@ -278,7 +278,7 @@ def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) ->
             return steps_of(visit, INITIATIONS[step], name)
         case "consent":
             addresses = {row["language"]: str(row["consent_uri"]) for row in reply.body}
-            language = screen_language(languages_asked(visit.request.headers.get("Accept-Language", "")))
+            language = choose_screen_language(read_languages(visit.request.headers.get("Accept-Language", "")))
             token = (addresses.get(language) or next(iter(addresses.values()), "")).rpartition("/")[2]
             link = address_of(visit, "consents", token[:12], token, visit.callback)
             return [NextStep("Consent as the customer", "Log in, choose accounts, confirm.", link=link)]

@@ -21,7 +21,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.reading import SHIPPED, list_shipped, read_changes
-from sandbox.web.api.call_records import content_of_call, contents_of_calls
+from sandbox.web.api.call_records import find_content, read_contents
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.calls import ControlRequest, call_again
@@ -46,7 +46,7 @@ from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.web.controls.call_views import remedy_of
 from sandbox.web.controls.initiation_views import days_of, find
 from sandbox.web.controls.people_views import show_customer
-from sandbox.web.controls.world_views import settings_row
+from sandbox.web.controls.world_views import make_settings_row
 from sandbox.worlds.calls import Exchange
 
 WORLDS_SHOWN = 100
@@ -304,7 +304,7 @@ def calls(visit: ConsoleVisit) -> Facts:
     return {
         "calls": calls,
         "tpps": world.ask(names_of_tpps),
-        "contents": contents_of_calls(world),
+        "contents": read_contents(world),
         "total": world.calls.made,
         "filters": filters,
         "sort": sort,
@@ -329,7 +329,7 @@ def call(visit: ConsoleVisit) -> Facts:
     call = next((call for call in world.calls.list_after(int(number) - 1)[:1] if str(call.seq) == number), None)
     if call is None:
         raise Refusal(Error.NOT_FOUND, input="call")
-    content, bodies = content_of_call(world, call.seq), None
+    content, bodies = find_content(world, call.seq), None
     if content is not None:
         address = address_of(call.path, content)
         code = call_again(visit, call.method, address, content)
@@ -402,7 +402,7 @@ NO_VALUES: Mapping[str, str] = {}
 def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: Mapping[str, str] = NO_VALUES) -> Facts:
     """Returns the settings by topic. After a refusal, `form` has the values that were typed, and `reasons` the reason
     at each refused setting."""
-    now, first = visit.world.ask(lambda bank: settings_row(bank.settings)), settings_row(Decisions())
+    now, first = visit.world.ask(lambda bank: make_settings_row(bank.settings)), make_settings_row(Decisions())
     topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
     for name, setting in SETTINGS.items():
         was = form.get(WAS + name, _as_typed(now[name]))

@@ -16,7 +16,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.pki import PLACE
 from sandbox.storage.long_work import work_for_caller
-from sandbox.web.api.app import here
+from sandbox.web.api.app import world_of_request
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.lock import READ_ONLY
@@ -89,7 +89,7 @@ def _endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
         # A call without a Content-Type is let through: a browser sends its Origin, which is checked before.
         if request.method not in READ_ONLY and "Content-Type" in request.headers and request.mimetype not in row.media:
             raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(row.media[:2]))
-        outcome = view()(ControlCall(worlds, request, path, lambda: here(worlds)))
+        outcome = view()(ControlCall(worlds, request, path, lambda: world_of_request(worlds)))
         if outcome is None:
             return Response(status=row.success)
         return outcome if isinstance(outcome, Response) else json_response(outcome, row.success)

@@ -20,14 +20,14 @@ from sandbox.web.controls.body_fields import (
     any_value,
     body,
     currency,
-    matching,
+    make_pattern_field,
+    make_text_field,
     one_of,
     query,
     read_text,
     reply,
     status,
     text,
-    text_that,
 )
 from sandbox.web.controls.control_row import TEXT, Button, Command, Control, create, get, patch, post, put
 from sandbox.web.controls.people_fields import ACCOUNT, CLIENT, CUSTOMER, NEW_ACCOUNT, NEW_CLIENT, NEW_CUSTOMER
@@ -35,7 +35,7 @@ from sandbox.web.controls.world_rows import AFTER
 
 COUNTERPARTY = body(
     "Counterparty",
-    iban=text_that(is_iban, "it is no valid IBAN", allow_none=True),
+    iban=make_text_field(is_iban, "it is no valid IBAN", allow_none=True),
     name=text(allow_none=True),
 )
 PAYEE_NAME = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f-\x9f]{1,70}\Z")
@@ -44,7 +44,7 @@ WHY_REASON, SUCH = "it is a reason code such as AC04", "Such as AC04."
 NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Counterparty"}]}
 
 
-def _counterparty(value: Any) -> tuple[str | None, str | None]:
+def _read_counterparty(value: Any) -> tuple[str | None, str | None]:
     """Returns the IBAN and the name of a counterparty from an object with `iban` and `name`. From a name alone, the
     IBAN is None."""
     if not isinstance(value, dict):
@@ -55,7 +55,7 @@ def _counterparty(value: Any) -> tuple[str | None, str | None]:
     return counterparty.get("iban"), counterparty.get("name")
 
 
-def _communication(value: Any) -> tuple[str, bool]:
+def _read_communication(value: Any) -> tuple[str, bool]:
     """Returns the text, and whether it is a structured communication."""
     text = read_text(value)
     structured = read_structured(text) if text.startswith("+++") else None
@@ -161,8 +161,8 @@ BANK_ROWS: tuple[Control, ...] = (
             amount=text(required=True, about="A decimal text; below 0, money that goes."),
             currency=currency(allow_none=True, about="EUR where left out."),
             date=DateField(metadata={"description": "Today where left out."}),
-            counterparty=FunctionField(_counterparty, allow_none=True, shape=NAME_OR_ACCOUNT),
-            communication=TextFunctionField(_communication, allow_none=True),
+            counterparty=FunctionField(_read_counterparty, allow_none=True, shape=NAME_OR_ACCOUNT),
+            communication=TextFunctionField(_read_communication, allow_none=True),
         ),
         {"amount": "2500.00", "counterparty": "An employer", "communication": "Salary"},
         buttons=(Button("book", "Booked {amount}."),),
@@ -203,7 +203,10 @@ BANK_ROWS: tuple[Control, ...] = (
         "initiation_views.send_back",
         "Returns a settled payment now, on whatever day: the beneficiary's bank sends the money back. 409 where the "
         "payment is not settled, or came back before.",
-        body("Return", reason=matching(REASON, WHY_REASON, allow_none=True, about="AC04 where left out.", option=SUCH)),
+        body(
+            "Return",
+            reason=make_pattern_field(REASON, WHY_REASON, allow_none=True, about="AC04 where left out.", option=SUCH),
+        ),
         {"reason": "AC04"},
         command=Command("return", "Returns a settled payment now.", "{payment_id} was returned", group="Break"),
         buttons=(Button("return", "Returned."),),
@@ -213,7 +216,10 @@ BANK_ROWS: tuple[Control, ...] = (
         "/payments/<payment_id>/recall",
         "initiation_views.send_back",
         "Recalls a settled payment now, on whatever day: its sender asked for the money. 409 as for a return.",
-        body("Recall", reason=matching(REASON, WHY_REASON, allow_none=True, about="FOCR where left out.", option=SUCH)),
+        body(
+            "Recall",
+            reason=make_pattern_field(REASON, WHY_REASON, allow_none=True, about="FOCR where left out.", option=SUCH),
+        ),
         {"reason": "FOCR"},
         command=Command("recall", "Recalls a settled payment now.", "{payment_id} was recalled", group="Break"),
         buttons=(Button("recall", "Recalled."),),
@@ -376,8 +382,8 @@ BANK_ROWS: tuple[Control, ...] = (
         "knows, `no_match` or `not_possible`. Rules of the scenario that know the payee by name and IBAN alone count.",
         body(
             "PayeeName",
-            iban=text_that(is_iban, "it is no valid IBAN", required=True),
-            name=matching(PAYEE_NAME, "it is 1 to 70 characters without control characters", required=True),
+            iban=make_text_field(is_iban, "it is no valid IBAN", required=True),
+            name=make_pattern_field(PAYEE_NAME, "it is 1 to 70 characters without control characters", required=True),
         ),
         {"iban": "BE55152410003144", "name": "E. Peeters"},
         command=Command("payee", "Says whether NAME is that of the holder of IBAN.", "{outcome}"),

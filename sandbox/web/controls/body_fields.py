@@ -146,12 +146,12 @@ def one_of(*words: str, **more: Any) -> TextField:
     return TextField(error_text=choice.list_choices(), validate=choice, **more)
 
 
-def word(error_text: str, *words: str, **more: Any) -> TextField:
+def make_word_field(error_text: str, *words: str, **more: Any) -> TextField:
     """Makes a field that accepts only these words, with an error text of its own."""
     return TextField(error_text=error_text, validate=OneOf(words, error=error_text), **more)
 
 
-def matching(pattern: re.Pattern[str], error_text: str, **more: Any) -> TextField:
+def make_pattern_field(pattern: re.Pattern[str], error_text: str, **more: Any) -> TextField:
     return TextField(error_text=error_text, validate=Regexp(pattern, error=error_text), **more)
 
 
@@ -161,7 +161,7 @@ def read_text(value: Any) -> str:
     return value
 
 
-def checked(
+def make_checked_field(
     is_valid: Callable[[Any], object], error_text: str, field: type[FunctionField] = TextFunctionField, **more: Any
 ) -> FunctionField:
     """Makes a field that returns a valid value unchanged, and refuses all others."""
@@ -174,8 +174,8 @@ def checked(
     return field(read, **more)
 
 
-def text_that(is_valid: Callable[[str], bool], error_text: str, **more: Any) -> FunctionField:
-    return checked(lambda value: is_valid(read_text(value)), error_text, **more)
+def make_text_field(is_valid: Callable[[str], bool], error_text: str, **more: Any) -> FunctionField:
+    return make_checked_field(lambda value: is_valid(read_text(value)), error_text, **more)
 
 
 def read_texts(value: Any) -> list[str]:
@@ -184,7 +184,7 @@ def read_texts(value: Any) -> list[str]:
     return [read_text(item) for item in value]
 
 
-def _address(value: Any) -> tuple[str, str | None]:
+def _read_address(value: Any) -> tuple[str, str | None]:
     """Returns the token at the end of an SCA or consent address, and the `state` that the TPP appended to the
     address."""
     text = read_text(value)
@@ -194,7 +194,7 @@ def _address(value: Any) -> tuple[str, str | None]:
         raise ValueError("it is no address") from None
 
 
-def _since(value: str) -> int:
+def _read_since(value: str) -> int:
     if not (value.isascii() and value.isdigit() and len(value) <= 18):
         raise ValueError("it must be a whole number")
     return int(value)
@@ -213,19 +213,19 @@ def limit(most: int, **more: Any) -> FunctionField:
 
 text = partial(TextFunctionField, read_text)
 any_value = partial(FunctionField, lambda value: value)  # the view reads it
-address = partial(TextFunctionField, _address)
-currency = partial(text_that, is_currency, "it is no currency code")
-after = partial(checked, lambda value: not value or is_world_name(value), "it is the name of a world")
-world_name = partial(text_that, is_world_name, "letters, digits, _, . and -, 64 at most")
+address = partial(TextFunctionField, _read_address)
+currency = partial(make_text_field, is_currency, "it is no currency code")
+after = partial(make_checked_field, lambda value: not value or is_world_name(value), "it is the name of a world")
+world_name = partial(make_text_field, is_world_name, "letters, digits, _, . and -, 64 at most")
 name = partial(
-    checked,
+    make_checked_field,
     lambda value: isinstance(value, str) and NAME.match(value) and value.strip(),
     "it is 1 to 100 characters, none of them a control character",
 )
-identifier = partial(matching, ID, "it is letters, digits, _, . and -, 64 at most")
+identifier = partial(make_pattern_field, ID, "it is letters, digits, _, . and -, 64 at most")
 status = partial(one_of, *Status, post_load=Status)
 rate = partial(
-    checked,
+    make_checked_field,
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= RATE_MAX,
     f"it must be a number above 0 and up to {RATE_MAX}",
     FunctionField,
@@ -236,6 +236,6 @@ time = partial(TextFunctionField, read_instant)
 whole_number = partial(IntegerField, "it must be a whole number of 0 or more", 0)
 SINCE = query(
     since=FunctionField(
-        _since, about="Only entries after that number.", shape={"type": "integer", "format": "int64", "minimum": 0}
+        _read_since, about="Only entries after that number.", shape={"type": "integer", "format": "int64", "minimum": 0}
     )
 )

@@ -8,7 +8,7 @@ from marshmallow import ValidationError, fields
 from sandbox.banking.durations import read_duration
 from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggest
-from sandbox.web.api.body_schemas import first_fault
+from sandbox.web.api.body_schemas import find_first_fault
 from sandbox.web.controls.body_fields import (
     SPAN,
     FunctionField,
@@ -34,21 +34,21 @@ def _pattern(value: Any) -> str:
     return value
 
 
-def _operation(value: Any) -> str:
+def _read_operation(value: Any) -> str:
     name = _pattern(value)
     if "*" not in name and name not in BY_NAME:
         raise ValueError(f"there is no operation '{name[:SHOWN_MAX]}'; {suggest(name, BY_NAME)}")
     return name
 
 
-def _path(value: Any) -> str:
+def _read_path(value: Any) -> str:
     path = _pattern(value)
     if "?" in path:
         raise ValueError("the query is no part of it")
     return path
 
 
-def _status(value: Any) -> int | str:
+def _read_status(value: Any) -> int | str:
     if isinstance(value, str) and "*" in value and 0 < len(value) <= 3 and value.replace("*", "0").isdigit():
         return value
     if not isinstance(value, int) or isinstance(value, bool) or not 100 <= value <= 599:
@@ -56,14 +56,14 @@ def _status(value: Any) -> int | str:
     return value
 
 
-def _within(value: Any) -> timedelta:
+def _read_within(value: Any) -> timedelta:
     span = read_duration(value)
     if span > timedelta(seconds=HELD_SECONDS_MAX):
         raise ValueError(f"{HELD_SECONDS_MAX:.0f}s at most: it passes on the machine's clock")
     return span
 
 
-def _headers(value: Any) -> dict[str, Any]:
+def _read_headers(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or len(value) > HEADERS_MAX:
         raise ValueError(f"it must be an object of up to {HEADERS_MAX} names and values")
     for name, expected in value.items():
@@ -74,14 +74,14 @@ def _headers(value: Any) -> dict[str, Any]:
 
 MATCHER = {
     "operation": TextFunctionField(
-        _operation, about=f"Of the bank's interface, such as {next(iter(BY_NAME))}. {PATTERN}"
+        _read_operation, about=f"Of the bank's interface, such as {next(iter(BY_NAME))}. {PATTERN}"
     ),
     "method": TextFunctionField(lambda value: _pattern(value).upper()),
-    "path": TextFunctionField(_path, about=f"Without the world's prefix and the query. {PATTERN}"),
-    "status": FunctionField(_status, about="A number, or a pattern such as 4*."),
+    "path": TextFunctionField(_read_path, about=f"Without the world's prefix and the query. {PATTERN}"),
+    "status": FunctionField(_read_status, about="A number, or a pattern such as 4*."),
     "client": TextFunctionField(_pattern, about=f"The Client-ID. {PATTERN}"),
     "headers": FunctionField(
-        _headers, about=f"Names and values; null: the header is absent. {PATTERN}", shape={"type": "object"}
+        _read_headers, about=f"Names and values; null: the header is absent. {PATTERN}", shape={"type": "object"}
     ),
     "body": any_value(about="Parts of a JSON body or of a form, or a text with a *."),
 }
@@ -99,7 +99,7 @@ def read_matcher(value: Any) -> dict[str, Any]:
         matcher: dict[str, Any] = CALL_MATCHER.load(value)
     except ValidationError as fault:
         assert isinstance(fault.messages, dict)
-        raise ValueError(": ".join(first_fault(fault.messages))) from None
+        raise ValueError(": ".join(find_first_fault(fault.messages))) from None
     return matcher
 
 
@@ -159,7 +159,7 @@ CALL_ROWS: tuple[Control, ...] = (
         "call_views.show_hold",
         "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
         reply="Hold",
-        query=query(within=TextFunctionField(_within, about=f"{SPAN} Waits so long for its call.")),
+        query=query(within=TextFunctionField(_read_within, about=f"{SPAN} Waits so long for its call.")),
     ),
     delete(
         "/holds/<name>",

@@ -27,12 +27,12 @@ from sandbox.contract.moves import Trigger
 from sandbox.reader.tree import suggest
 from sandbox.scenarios.faults import read_hold
 from sandbox.scenarios.matching import MISSING, find_differences, matches
-from sandbox.web.api.call_records import BODY_MAX, Content, content_of_call, contents_of_calls, error_of
+from sandbox.web.api.call_records import BODY_MAX, Content, error_of, find_content, read_contents
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
-from sandbox.web.api.faults import room_to_wait, waiting_of
+from sandbox.web.api.faults import reserve_worker, waiting_of
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
-from sandbox.web.controls.initiation_views import fact_row
-from sandbox.web.controls.request_bodies import refuse, refused_as
+from sandbox.web.controls.initiation_views import make_fact_row
+from sandbox.web.controls.request_bodies import refuse, refuse_as
 from sandbox.worlds.calls import Exchange, describe_call
 from sandbox.worlds.faults import CallCondition
 from sandbox.worlds.holds import CallHold
@@ -62,9 +62,9 @@ class CallMatcher:
         self.headers: Mapping[str, Any] = content.get("headers", {})  # by their names in small letters
         self.body = content.get("body", MISSING)
 
-    def misfits(self, call: Exchange) -> list[str]:
-        """Returns the fields of the call that do not fit the conditions, each with its value. Does not look at headers
-        and body."""
+    def find_misfits(self, call: Exchange) -> list[str]:
+        """Returns the fields of the call that do not fit the conditions, each with its value. Ignores headers and
+        body."""
         wrong = []
         for name, expected in self.fields.items():
             value = getattr(call, "client_id" if name == "client" else name)
@@ -72,7 +72,7 @@ class CallMatcher:
                 wrong.append(f"{name} {value}")
         return wrong
 
-    def content_misfits(self, content: Content | None) -> list[str] | None:
+    def find_content_misfits(self, content: Content | None) -> list[str] | None:
         """Returns the names of the headers and of the parts of the body that do not fit the conditions. Leaves out the
         values, because they may be secrets. Returns None if the contents needed for this are not stored, or only in
         part."""
@@ -114,13 +114,13 @@ class KeptCalls:
 
     def __init__(self, world: World) -> None:
         self.calls = world.calls.list_after(0)
-        self._contents = contents_of_calls(world)
+        self._contents = read_contents(world)
 
     def find(self, matcher: CallMatcher, after: int = 0) -> Matches:
         certain, possible = [], []
         for call in self.calls:
-            if call.seq > after and not matcher.misfits(call):
-                wrong = matcher.content_misfits(self._contents.get(call.seq))
+            if call.seq > after and not matcher.find_misfits(call):
+                wrong = matcher.find_content_misfits(self._contents.get(call.seq))
                 if wrong is None:
                     possible.append(call)
                 elif not wrong:
@@ -133,9 +133,9 @@ class KeptCalls:
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:
-                wrong = matcher.misfits(call)
+                wrong = matcher.find_misfits(call)
                 content = self._contents.get(call.seq)
-                rows.append((wrong + ((matcher.content_misfits(content) or []) if len(wrong) < 2 else []), call))
+                rows.append((wrong + ((matcher.find_content_misfits(content) or []) if len(wrong) < 2 else []), call))
         if not rows:
             return ""
         wrong, call = min(rows, key=lambda row: len(row[0]))
@@ -178,7 +178,7 @@ def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: Kep
         listed = "; ".join(map(_describe, certain[:LISTED_MAX]))
         more = f" and {len(certain) - LISTED_MAX} more" if len(certain) > LISTED_MAX else ""
         instead = f": {listed}{more}" if certain else calls.describe_nearest(matcher)
-        outcome = f"found {_calls(len(certain))}{instead}"
+        outcome = f"found {_count_in_words(len(certain))}{instead}"
         raise Refusal(Error.NOT_VERIFIED, expected=_write_bounds(least, most), found=outcome)
     if not all(holds):
         _demand_contents(possible)
@@ -203,9 +203,9 @@ def _bounds_of(times: dict[str, int] | None) -> tuple[int, int | None]:
 
 def _write_bounds(least: int, most: int | None) -> str:
     if least == most:
-        return f"exactly {_calls(least)}"
-    below = f"at least {_calls(least)}" if least or most is None else ""
-    above = "" if most is None else f"at most {_calls(most)}"
+        return f"exactly {_count_in_words(least)}"
+    below = f"at least {_count_in_words(least)}" if least or most is None else ""
+    above = "" if most is None else f"at most {_count_in_words(most)}"
     return " and ".join(filter(None, (below, above)))
 
 
@@ -240,7 +240,7 @@ def _describe(call: Exchange) -> str:
     return f"call {call.seq} {call.method} {call.path} {call.status} of {call.client_id or 'nobody'}"
 
 
-def _calls(count: int) -> str:
+def _count_in_words(count: int) -> str:
     return f"{count} call" if count == 1 else f"{count} calls"
 
 
@@ -263,14 +263,14 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
         "variants": dict(pair.split("=", 1) for pair in call.variants.split()),
         "decided_by": orjson.loads(call.decided) if call.decided else {},
         "would_succeed": remedy_of(call),
-        "history": world.ask(lambda bank: list(history(bank, call))),
-        "content": _content_row(world, call),
+        "history": world.ask(lambda bank: list(list_moves_before(bank, call))),
+        "content": _make_content_row(world, call),
     }
 
 
-def _content_row(world: World, call: Exchange) -> dict[str, Any] | None:
+def _make_content_row(world: World, call: Exchange) -> dict[str, Any] | None:
     """Returns both messages of the call without secrets, or None if they are no longer stored."""
-    content = content_of_call(world, call.seq)
+    content = find_content(world, call.seq)
     if content is None:
         return None
     parts = {"request": request_of(content), "reply": reply_of(content)}
@@ -283,21 +283,21 @@ def remedy_of(call: Exchange) -> str | None:
     return Error[call.error].value.remedy or None if call.error else None
 
 
-def history(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
-    """Yields the moves that led the subject to the status at which the call was judged."""
+def list_moves_before(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
+    """Yields the moves that led the initiation to the status that it had when the call was judged."""
     subject = bank.find_subject(call.subject) if call.subject else None
     if subject is None:
         return
     debtor = None if isinstance(subject, BulkFile) else getattr(subject, "debtor", None)
     for fact in [fact for fact in subject.history if fact.at <= call.at][-MOVES_SHOWN:]:
-        row = {name: value for name, value in fact_row(fact).items() if name in MOVE}
+        row = {name: value for name, value in make_fact_row(fact).items() if name in MOVE}
         if fact.trigger in FUNDS and debtor is not None:
-            balance = _balance_before(bank, debtor, fact)
+            balance = _compute_balance_before(bank, debtor, fact)
             row["balance"] = {"amount": f"{balance.number:.2f}", "currency": balance.currency}
         yield row
 
 
-def _balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
+def _compute_balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
     """Returns the booked balance at the end of the previous day, because funds are checked before the lines of the day
     are booked (choice 5)."""
     day = brussels_date(fact.at)
@@ -322,13 +322,13 @@ def show_hold(world: World, request: Request, query: dict[str, Any], name: str) 
     """Shows a barrier. With `within`, waits until it holds a call."""
     hold = find_hold(world, name)
     if query.get("within"):
-        with room_to_wait(request.environ):
+        with reserve_worker(request.environ):
             waiting_of(request.environ)(hold.arrived, query["within"].total_seconds())
     return hold_row(hold)
 
 
 def add_hold(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    with refused_as("hold"):
+    with refuse_as("hold"):
         place, when, name = read_hold(body, world.beginning.fixtures)
     return hold_row(world.holds.add(name, place, when))
 

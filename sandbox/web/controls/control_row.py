@@ -62,9 +62,9 @@ class Control(NamedTuple):
     tag: str = ""  # the heading in the document; empty: what TAGS has in docs/controls_document.py
     loses_if: str = ""  # the field without which it destroys nothing
 
-    def loss(self, values: Mapping[str, Any]) -> str:
-        """Returns a sentence that says what a call with these values destroys, or an empty text if it destroys
-        nothing."""
+    def describe_loss(self, values: Mapping[str, Any]) -> str:
+        """Returns a sentence that says what a call of this control with these values destroys. Returns an empty text if
+        it destroys nothing."""
         if self.loses_if and not values.get(self.loses_if):
             return ""
         return self.loses.format_map(defaultdict(str, values))

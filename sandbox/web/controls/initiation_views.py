@@ -30,10 +30,10 @@ from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.storage.bank_copy import copy_records
 from sandbox.storage.long_work import pause_between
 from sandbox.web.api.body_schemas import order_fields
-from sandbox.web.api.bulks import bulk_fields
+from sandbox.web.api.bulks import make_bulk_fields
 from sandbox.web.api.replies import MEDIA, Reply
 from sandbox.web.controls.control_row import Control
-from sandbox.web.controls.world_views import in_portions
+from sandbox.web.controls.world_views import write_in_portions
 from sandbox.worlds.world import World
 
 PIECE = 1_000  # rows
@@ -48,7 +48,7 @@ ACTIVE = (Status.PATC, Status.PDNG, Status.ACWP)
 def show_initiation(bank: Bank, row: Control, payment_id: str) -> dict[str, Any]:
     initiation = find(bank, _kind_of(row), payment_id)
     days = {"occurrences": days_of(bank, initiation)} if isinstance(initiation, StandingOrder) else {}
-    return initiation_row(initiation) | days
+    return make_initiation_row(initiation) | days
 
 
 def _kind_of(row: Control) -> InitiationKind:
@@ -62,7 +62,7 @@ def find(bank: Bank, kind: InitiationKind, name: str) -> Initiation:
     return initiation
 
 
-def initiation_row(initiation: Initiation) -> dict[str, Any]:
+def make_initiation_row(initiation: Initiation) -> dict[str, Any]:
     return ROW_FIELDS[initiation.kind](initiation) | {
         "status": initiation.status.value,
         "client_id": initiation.origin.client_id,
@@ -86,7 +86,7 @@ def _order_fields(order: Payment | StandingOrder) -> dict[str, Any]:
 ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
     kinds.PAYMENT: _order_fields,
     kinds.STANDING_ORDER: _order_fields,
-    kinds.BULK: lambda bulk: bulk_fields(bulk, None) | {"product": bulk.format, "message_id": bulk.message_id},
+    kinds.BULK: lambda bulk: make_bulk_fields(bulk, None) | {"product": bulk.format, "message_id": bulk.message_id},
 }
 
 
@@ -103,11 +103,11 @@ def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
             day = standing_orders.compute_nth_execution(bank, order, number)
             row = {"number": number, "planned": day.planned.isoformat(), "on": day.on.isoformat(), "shifted": day.why}
             is_coming = number >= order.next_number
-            rows.append(row | ({"state": "coming"} if is_coming else _outcome(executions.get(number))))
+            rows.append(row | ({"state": "coming"} if is_coming else _describe_outcome(executions.get(number))))
     return rows
 
 
-def _outcome(execution: Execution | None) -> dict[str, Any]:
+def _describe_outcome(execution: Execution | None) -> dict[str, Any]:
     """Returns the result of an execution, or the state `passed over` if there was no execution on that day."""
     if execution is None:
         return {"state": "passed over"}
@@ -118,7 +118,7 @@ def _outcome(execution: Execution | None) -> dict[str, Any]:
 
 def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
     world.act(behaviours.force, payment_id, body["status"], body.get("reason"))
-    return world.ask(_moved_row, payment_id)
+    return world.ask(_make_moved_row, payment_id)
 
 
 def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
@@ -126,14 +126,14 @@ def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str)
     recalled."""
     way = row.list_name
     world.act(returns.send_back_now, payment_id, way, body.get("reason") or USUAL_REASONS[way])
-    return world.ask(_moved_row, payment_id)
+    return world.ask(_make_moved_row, payment_id)
 
 
-def _moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
+def _make_moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
     subject = bank.subject(subject_id)
     if isinstance(subject, Batch):
         return {"payment_id": subject.id, "status": subject.status.value, "reason": subject.reason}
-    return initiation_row(subject)
+    return make_initiation_row(subject)
 
 
 def check_payee(bank: Bank, body: dict[str, Any]) -> dict[str, Any]:
@@ -149,11 +149,11 @@ def countries() -> dict[str, Any]:
 def report(world: World, payment_id: str) -> Response:
     """Replies with the status report of a file. Copies the facts under the world's lock, but writes the report after
     it."""
-    file = world.ask(_file_status, payment_id)
+    file = world.ask(_read_file_status, payment_id)
     pieces = pause_between(write_report(file), ROWS_BETWEEN_PAUSES)
     ending, media = ("csv", "text/csv") if file.kind == "csv" else ("xml", "application/xml")
     return Response(
-        in_portions(pieces),
+        write_in_portions(pieces),
         content_type=media,
         headers={
             "Content-Disposition": f'attachment; filename="report-{file.file_id}.{ending}"',
@@ -162,7 +162,7 @@ def report(world: World, payment_id: str) -> Response:
     )
 
 
-def _file_status(bank: Bank, payment_id: str) -> FileStatus:
+def _read_file_status(bank: Bank, payment_id: str) -> FileStatus:
     bulk = find(bank, kinds.BULK, payment_id)
     assert isinstance(bulk, BulkFile)
     return bulks.status_of(bank, bulk)
@@ -176,24 +176,26 @@ def list_initiations(world: World, row: Control) -> Response:
     the name with `_`, because some clients cannot write a hyphen."""
     kind = _kind_of(row)
     records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
-    rows = (initiation_row(records.popleft()) for _ in range(len(records)))
+    rows = (make_initiation_row(records.popleft()) for _ in range(len(records)))
     return _list_reply(rows, *dict.fromkeys((kind.list, kind.list.replace("-", "_"))))
 
 
 def journal(world: World, query: dict[str, Any]) -> Response:
     bank, length = world.ask(lambda bank: (bank, len(bank.journal)))
-    return _list_reply((fact_row(bank.journal[place]) for place in range(query.get("since", 0), length)), "journal")
+    return _list_reply(
+        (make_fact_row(bank.journal[place]) for place in range(query.get("since", 0), length)), "journal"
+    )
 
 
 def _list_reply(rows: Iterable[Any], *names: str) -> Response:
     """Returns an object that has the same list under each name."""
-    pieces, body = list(json_pieces(rows)), [b"{"]
+    pieces, body = list(write_json_pieces(rows)), [b"{"]
     for name in names:
         body += [orjson.dumps(name) + b":", *pieces, b","]
     return Reply([*body[:-1], b"}"], content_type=MEDIA)
 
 
-def json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
+def write_json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
     """Yields the JSON of a list in pieces, so that a long list is never in memory as a whole."""
     rest, between = pause_between(rows, ROWS_BETWEEN_PAUSES), b"["
     while piece := list(islice(rest, PIECE)):
@@ -202,7 +204,7 @@ def json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
     yield b"[]" if between == b"[" else b"]"
 
 
-def fact_row(fact: Fact) -> dict[str, Any]:
+def make_fact_row(fact: Fact) -> dict[str, Any]:
     return {
         "seq": fact.seq,
         "at": write_instant(fact.at),

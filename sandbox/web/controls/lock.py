@@ -93,7 +93,7 @@ class Attempts:
         caller_name = network_of(address)
         delay = self._count(caller_name, shown)
         if delay:
-            with self._one_at_a_time(caller_name, WAITING_MAX if wait else 1):
+            with self._delay_one_at_a_time(caller_name, WAITING_MAX if wait else 1):
                 (wait or time.sleep)(delay)
         return False
 
@@ -114,7 +114,7 @@ class Attempts:
             return delay_of(caller.count)
 
     @contextmanager
-    def _one_at_a_time(self, name: str, most: int) -> Iterator[None]:
+    def _delay_one_at_a_time(self, name: str, most: int) -> Iterator[None]:
         with self._lock:
             caller = self._callers.get(name)
             if caller is None or caller.waits or self._waiting >= most:
@@ -184,7 +184,7 @@ def _ask_for_key() -> Response:
 
 
 def demand_host(host: str | None, hosts: Hosts) -> None:
-    if host is not None and not hosts.allow(host):
+    if host is not None and not hosts.is_own_name(host):
         raise Refusal(Error.HOST_FOREIGN, host=host[:100])
 
 

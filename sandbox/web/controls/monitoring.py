@@ -48,8 +48,8 @@ def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
     return {"status": "ready", "state_file": shown}
 
 
-def tally_if_on() -> Tally | None:
-    """Returns the counter of calls if the extra is installed, else None."""
+def find_tally() -> Tally | None:
+    """Returns the counter of calls, or None if the extra `metrics` is not installed."""
     return Tally() if find_spec("prometheus_client") else None
 
 
@@ -77,11 +77,11 @@ class Figures:
             with suppress(StateFileError, Refusal):
                 world.calls.deliver()
         text = "Calls of the bank's interface, as they were answered."
-        calls = _family("Counter", "calls", text, labels=("operation", "status"))
+        calls = _make_family("Counter", "calls", text, labels=("operation", "status"))
         for (operation, status), count in sorted(self.tally.calls().items()):
             calls.add_metric((operation, str(status)), count)
         yield calls
-        times = _family("Histogram", "call_seconds", "How long calls took.", labels=("operation",))
+        times = _make_family("Histogram", "call_seconds", "How long calls took.", labels=("operation",))
         for operation, (counts, seconds) in sorted(self.tally.times().items()):
             buckets = list(zip(BUCKETS, accumulate(counts), strict=True))
             times.add_metric((operation,), buckets=buckets, sum_value=seconds)
@@ -91,7 +91,7 @@ class Figures:
 
     def _worlds(self) -> "Iterator[Metric]":
         in_memory = self.worlds.list_in_memory()
-        worlds = _family("Gauge", "worlds", "Worlds in memory, and put away to the state file.", labels=("state",))
+        worlds = _make_family("Gauge", "worlds", "Worlds in memory, and put away to the state file.", labels=("state",))
         worlds.add_metric(("away",), self.worlds.counts[1] - len(in_memory))
         worlds.add_metric(("live",), len(in_memory))
         yield worlds
@@ -100,25 +100,25 @@ class Figures:
             with suppress(StateFileError, Refusal):
                 statuses.update(count_statuses(world))
         text = "Initiations by status, of worlds in memory."
-        initiations = _family("Gauge", "initiations", text, labels=("kind", "status"))
+        initiations = _make_family("Gauge", "initiations", text, labels=("kind", "status"))
         for labels, count in sorted(statuses.items()):
             initiations.add_metric(labels, count)
         yield initiations
         acts = sum(world.acts for world in in_memory)
-        yield _family("Gauge", "acts", "Acts in the logs of worlds in memory.", value=acts)
+        yield _make_family("Gauge", "acts", "Acts in the logs of worlds in memory.", value=acts)
 
     def _state_file(self) -> "Iterator[Metric]":
         store = self.worlds.store
         if store is not None:
             text = "How long writing acts to the state took."
             written = {"count_value": store.commits, "sum_value": store.commit_seconds}
-            yield _family("Summary", "state_file_flush_seconds", text, **written)
-            yield _family("Gauge", "state_file_bytes", "What is stored.", value=store.size())
+            yield _make_family("Summary", "state_file_flush_seconds", text, **written)
+            yield _make_family("Gauge", "state_file_bytes", "What is stored.", value=store.size())
             is_writable = store.database.trouble is None
-            yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
+            yield _make_family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
 
 
-def _family(kind: str, name: str, text: str, **content: Any) -> Any:
+def _make_family(kind: str, name: str, text: str, **content: Any) -> Any:
     """Makes a metric family of the library (Counter, Gauge, Histogram or Summary), with a value or with labels."""
     from prometheus_client import core
 

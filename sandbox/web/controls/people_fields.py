@@ -20,12 +20,12 @@ from sandbox.web.controls.body_fields import (
     TextFunctionField,
     TextListField,
     identifier,
-    matching,
+    make_pattern_field,
+    make_text_field,
     name,
     one_of,
     read_text,
     read_texts,
-    text_that,
 )
 
 SECRET = re.compile(r"[!-~]{1,256}\Z")
@@ -35,7 +35,7 @@ LIST_MAX = 50
 LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):\*/\*\Z")
 
 
-def _roles(value: Any) -> tuple[str, ...]:
+def _read_roles(value: Any) -> tuple[str, ...]:
     roles = _list(value)
     if not roles or any(role not in ROLES for role in roles) or len(set(roles)) < len(roles):
         raise ValueError(f"it is a list of {', '.join(ROLES)}, each once")
@@ -61,7 +61,7 @@ def _redirect_uri(value: Any) -> str:
     return value
 
 
-def _keys(value: Any) -> tuple[str, ...]:
+def _read_keys(value: Any) -> tuple[str, ...]:
     """Reads public JWKs, each with a different `kid`. Returns them as JSON texts that have only the public fields."""
     from sandbox.web.api.signatures import read_key  # with the cryptography that few clients need
 
@@ -87,12 +87,12 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
-def _array(**items: Any) -> dict[str, Any]:
+def _make_array_schema(**items: Any) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
 secret = partial(
-    matching,
+    make_pattern_field,
     SECRET,
     "it is 1 to 256 printable characters without blanks",
     about="1 to 256 printable characters without blanks.",
@@ -101,11 +101,13 @@ CLIENT = {
     "client_id": identifier(),
     "secret": secret(),
     "name": name(),
-    "roles": FunctionField(_roles, shape=_array(type="string", enum=[*ROLES])),
+    "roles": FunctionField(_read_roles, shape=_make_array_schema(type="string", enum=[*ROLES])),
     "active": BooleanField("it is true or false"),
-    "redirect_uris": FunctionField(lambda value: tuple(map(_redirect_uri, _list(value))), shape=_array(type="string")),
-    "keys": FunctionField(_keys, about="Public JWKs, each with a kid.", shape=_array(type="object")),
-    "organisation": matching(
+    "redirect_uris": FunctionField(
+        lambda value: tuple(map(_redirect_uri, _list(value))), shape=_make_array_schema(type="string")
+    ),
+    "keys": FunctionField(_read_keys, about="Public JWKs, each with a kid.", shape=_make_array_schema(type="object")),
+    "organisation": make_pattern_field(
         ORGANISATION,
         "it is like PSDBE-NBB-1234567890 (ETSI TS 119 495), or empty",
         about="The organisation identifier of its certificates.",
@@ -116,7 +118,7 @@ NEW_CLIENT = CLIENT | {"client_id": identifier(required=True), "secret": secret(
 SIGNATURES_MAX = 9
 
 
-def _euros(value: Any) -> Money:
+def _read_euros(value: Any) -> Money:
     try:
         money = Money.read(read_text(value), "EUR")
     except ValueError:
@@ -126,7 +128,7 @@ def _euros(value: Any) -> Money:
     return money
 
 
-def _balances(value: Any) -> tuple[Money, ...]:
+def _read_balances(value: Any) -> tuple[Money, ...]:
     """Reads the first balances of a new account: a list such as `[{"currency": "EUR", "balance": "500.00"}]`, in which
     a balance may also be a number."""
     expected = 'it must be a list such as [{"currency": "EUR", "balance": "500.00"}], with each currency once'
@@ -154,7 +156,7 @@ def _balances(value: Any) -> tuple[Money, ...]:
     return tuple(by_currency.values())
 
 
-def _countries_or_all(value: Any) -> tuple[str, ...] | None:
+def _read_countries(value: Any) -> tuple[str, ...] | None:
     if value is None:
         return None
     codes = read_texts(value)
@@ -165,7 +167,7 @@ def _countries_or_all(value: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(codes))
 
 
-def _methods(methods: list[str]) -> tuple[str, ...]:
+def _sort_methods(methods: list[str]) -> tuple[str, ...]:
     """Returns the methods in the order of METHODS. The card reader is always among them, because every customer may use
     it."""
     for method in methods:
@@ -173,13 +175,13 @@ def _methods(methods: list[str]) -> tuple[str, ...]:
     return tuple(method for method in METHODS if method in (*methods, METHODS[0]))
 
 
-def _names(names: list[str]) -> tuple[str, ...]:
+def _read_names(names: list[str]) -> tuple[str, ...]:
     if not all(map(ID.match, names)):
         raise ValueError("it is letters, digits, _, . and -, 64 at most")
     return tuple(dict.fromkeys(names))
 
 
-def _currencies(codes: list[str]) -> tuple[str, ...]:
+def _read_currencies(codes: list[str]) -> tuple[str, ...]:
     if not codes or len(set(codes)) < len(codes) or not all(map(is_currency, codes)):
         raise ValueError("it is a list of currency codes, each once")
     return tuple(codes)
@@ -187,7 +189,7 @@ def _currencies(codes: list[str]) -> tuple[str, ...]:
 
 # An amount in euro; null is no limit.
 _limit = partial(
-    FunctionField, lambda value: None if value is None else _euros(value), shape={"type": ["string", "null"]}
+    FunctionField, lambda value: None if value is None else _read_euros(value), shape={"type": ["string", "null"]}
 )
 
 
@@ -199,12 +201,12 @@ CUSTOMER = {
     ),
     "limit_week": _limit(about="The same for today and the 6 days before.", option="EUR a week from each account."),
     "countries": FunctionField(
-        _countries_or_all,
+        _read_countries,
         about="Those to which they pay; null: all.",
         shape={"type": ["array", "null"], "items": {"type": "string"}},
     ),
     "methods": TextListField(
-        _methods,
+        _sort_methods,
         about="How they may sign, beside the card reader: `app`, `biometrics` (service 5.7).",
         option="A way to sign: app or biometrics; may be given several times.",
     ),
@@ -235,7 +237,7 @@ ACCOUNT = {
         option="How many signatures.",
     ),
     "signers": TextListField(
-        _names,
+        _read_names,
         about="The customers who may sign; its owners where never named.",
         option="A customer who may sign; may be given several times.",
     ),
@@ -247,7 +249,7 @@ ACCOUNT = {
 }
 NEW_ACCOUNT = {
     "customer": identifier(required=True, about="The owner."),
-    "iban": text_that(
+    "iban": make_text_field(
         lambda iban: is_iban(iban) and iban[:2] == "BE" and iban[4:7] == BANK_CODE,
         f"it is a valid Belgian IBAN with this bank's code {BANK_CODE}; left out, the bank gives one",
         about="The next free one where left out.",
@@ -258,12 +260,14 @@ NEW_ACCOUNT = {
         about="current-account where left out.",
         option="current-account (default) or savings-account.",
     ),
-    "currencies": TextListField(_currencies, about="Those of `balances`, else EUR alone, where left out."),
-    "balance": TextFunctionField(_euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."),
+    "currencies": TextListField(_read_currencies, about="Those of `balances`, else EUR alone, where left out."),
+    "balance": TextFunctionField(
+        _read_euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."
+    ),
     "balances": FunctionField(
-        _balances,
+        _read_balances,
         about="In place of `balance`: the first balance of each compartment, as the list of accounts has it.",
-        shape=_array(type="object"),
+        shape=_make_array_schema(type="object"),
     ),
     **ACCOUNT,
 }

@@ -25,14 +25,14 @@ def list_customers(bank: Bank) -> list[dict[str, Any]]:
     for account in bank.accounts.values():
         for owner in account.owners:
             owned[owner].append(account.iban)
-    return [_customer_row(customer, owned[customer.id]) for customer in bank.customers.values()]
+    return [_make_customer_row(customer, owned[customer.id]) for customer in bank.customers.values()]
 
 
-def _customer_row(customer: Customer, owned: list[str]) -> dict[str, Any]:
-    return {"customer": customer.id} | _fields(customer, "name", "language", "kind") | {"accounts": owned}
+def _make_customer_row(customer: Customer, owned: list[str]) -> dict[str, Any]:
+    return {"customer": customer.id} | _write_fields(customer, "name", "language", "kind") | {"accounts": owned}
 
 
-def _fields(record: Customer | Account | RegisteredClient, *names: str) -> dict[str, Any]:
+def _write_fields(record: Customer | Account | RegisteredClient, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
@@ -40,7 +40,7 @@ def show_customer(bank: Bank, customer: str) -> dict[str, Any]:
     record = changes.find_named("customer", customer, bank.customers)
     owned = [account.iban for account in changes.list_accounts_of(bank, customer)]
     limits = bank.accounts[owned[0]] if owned else record  # a customer's limits are stored with each account
-    return _customer_row(record, owned) | {
+    return _make_customer_row(record, owned) | {
         "channel_blocked": record.channel_blocked,
         "limit_day": limits.limit_day and limits.limit_day.text(),
         "limit_week": limits.limit_week and limits.limit_week.text(),
@@ -58,21 +58,21 @@ def add_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def change_customer(world: World, body: dict[str, Any], customer: str) -> dict[str, Any]:
-    world.act(changes.amend_customer, customer, _changes(body))
+    world.act(changes.amend_customer, customer, _read_changes(body))
     return world.ask(show_customer, customer)
 
 
-def _changes(body: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _read_changes(body: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     if not body:
         raise refuse("body", "nothing is to be changed")
     return tuple(body.items())
 
 
 def list_accounts(bank: Bank) -> list[dict[str, Any]]:
-    return [_account_row(bank, account) for account in bank.accounts.values()]
+    return [_make_account_row(bank, account) for account in bank.accounts.values()]
 
 
-def _account_row(bank: Bank, account: Account) -> dict[str, Any]:
+def _make_account_row(bank: Bank, account: Account) -> dict[str, Any]:
     balances = [bank.ledger.balance(account.iban, currency) for currency in account.currencies]
     return {
         "iban": account.iban,
@@ -86,7 +86,7 @@ def _account_row(bank: Bank, account: Account) -> dict[str, Any]:
 
 def show_account(bank: Bank, iban: str) -> dict[str, Any]:
     account = changes.find_named("account", iban, bank.accounts)
-    return _account_row(bank, account) | {
+    return _make_account_row(bank, account) | {
         "closed": account.closed,
         "overdraft": account.overdraft and account.overdraft.text(),
         "balance_shown": account.balance_shown,
@@ -111,7 +111,7 @@ def add_account(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def change_account(world: World, body: dict[str, Any], iban: str) -> dict[str, Any]:
-    world.act(changes.amend_account, iban, _changes(body))
+    world.act(changes.amend_account, iban, _read_changes(body))
     return world.ask(show_account, iban)
 
 
@@ -132,21 +132,21 @@ def book(world: World, body: dict[str, Any], iban: str) -> dict[str, Any]:
 
 
 def list_clients(bank: Bank) -> list[dict[str, Any]]:
-    return [_client_row(client) for client in bank.clients.values()]
+    return [_make_client_row(client) for client in bank.clients.values()]
 
 
-def _client_row(client: RegisteredClient) -> dict[str, Any]:
-    return {"client_id": client.id} | _fields(client, "name", "roles", "active", "redirect_uris")
+def _make_client_row(client: RegisteredClient) -> dict[str, Any]:
+    return {"client_id": client.id} | _write_fields(client, "name", "roles", "active", "redirect_uris")
 
 
 def add_client(world: World, body: dict[str, Any]) -> dict[str, Any]:
     client_id = body.pop("client_id")
     client = RegisteredClient(client_id, **{"name": client_id} | body)
     world.act(changes.register_client, client)
-    return _client_row(client)
+    return _make_client_row(client)
 
 
 def change_client(world: World, body: dict[str, Any], client_id: str) -> dict[str, Any]:
     if body.pop("client_id", client_id) != client_id:
         raise refuse("client_id", "it is not that of the path")
-    return _client_row(world.act(changes.amend_client, client_id, tuple(sorted(body.items()))))
+    return _make_client_row(world.act(changes.amend_client, client_id, tuple(sorted(body.items()))))

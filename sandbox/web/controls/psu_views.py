@@ -21,9 +21,9 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.reasons import Reason
 from sandbox.web.api.access import VARIANTS
-from sandbox.web.api.addresses import bank_root_of, is_registered, root_of, why_unregistered
-from sandbox.web.api.faults import WayBack, way_back
-from sandbox.web.api.headers import languages_asked, screen_language
+from sandbox.web.api.addresses import bank_root_of, explain_unregistered, is_registered, root_of
+from sandbox.web.api.faults import WayBack, choose_way_back
+from sandbox.web.api.headers import choose_screen_language, read_languages
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.worlds.world import World
 
@@ -33,7 +33,7 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if state is None and world.decisions.no_state == "refused":
         raise refuse("state", "the bank opens no address without it")
     choice = body.get("customer"), body.get("account"), body.get("accounts", ()), state
-    return _redirect_row(way_back(world, world.act(psu_actions.approve, token, *choice, *_method(body))))
+    return _redirect_row(choose_way_back(world, world.act(psu_actions.approve, token, *choice, *_method(body))))
 
 
 def _method(body: dict[str, Any]) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
         if "address" not in body:
             raise Refusal(Error.INPUT_MISSING, input="address")
         token, state = body["address"]
-        return _redirect_row(way_back(world, world.act(psu_actions.refuse, token, body.get("customer"), state)))
+        return _redirect_row(choose_way_back(world, world.act(psu_actions.refuse, token, body.get("customer"), state)))
     for name in body:
         if name not in ("payment_id", "customer"):
             raise refuse(name, "with payment_id only customer is sent")
@@ -98,7 +98,7 @@ class Arrivals:
     def _row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
         way = self._ways.get(callback.seq)
         if way is None:
-            way = self._ways[callback.seq] = way_back(world, callback.redirect)
+            way = self._ways[callback.seq] = choose_way_back(world, callback.redirect)
         return callback._asdict() | {"at": write_instant(callback.at)} | _redirect_row(way)
 
 
@@ -155,11 +155,11 @@ def authorize(world: World, request: Request) -> Response:
 
     An error is sent to the callback address. Raises Refusal instead until that address is known to be the client's.
     """
-    client, callback = world.ask(_client_and_callback, request)
+    client, callback = world.ask(_read_client_and_callback, request)
     state = request.args.get("state")
     try:
         scope, iban, challenge = _read_authorization(client, request)
-        language = screen_language(languages_asked(request.headers.get("Accept-Language", "")))
+        language = choose_screen_language(read_languages(request.headers.get("Accept-Language", "")))
         ((_, token), *_) = world.act(consents.ask, client.id, scope, iban, callback, challenge, language)
         address = add_query(f"{bank_root_of(request)}/psu/consent/{token}", state=state)
     except _OauthError as error:
@@ -173,7 +173,7 @@ def authorize(world: World, request: Request) -> Response:
     return response
 
 
-def _client_and_callback(bank: Bank, request: Request) -> tuple[RegisteredClient, str]:
+def _read_client_and_callback(bank: Bank, request: Request) -> tuple[RegisteredClient, str]:
     for name in ("client_id", "redirect_uri"):
         if len(request.args.getlist(name)) != 1:
             raise refuse(name, "it is needed, once")
@@ -182,7 +182,7 @@ def _client_and_callback(bank: Bank, request: Request) -> tuple[RegisteredClient
         raise Refusal(Error.CLIENT_UNKNOWN, input="client_id")
     callback = request.args["redirect_uri"]
     if not is_registered(request, client, callback):
-        raise refuse("redirect_uri", why_unregistered(request, client, callback))
+        raise refuse("redirect_uri", explain_unregistered(request, client, callback))
     return client, callback
 
 

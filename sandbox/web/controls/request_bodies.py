@@ -13,7 +13,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.model import Scenario
 from sandbox.scenarios.reading import load_shipped, read_content, read_scenario
-from sandbox.web.api.body_schemas import MISSING, first_fault, read_strict
+from sandbox.web.api.body_schemas import MISSING, find_first_fault, read_strict
 from sandbox.web.controls.world_rows import YAML
 
 BODY_MAX = 1_000_000  # bytes
@@ -25,8 +25,8 @@ def refuse(name: str, reason: str) -> Refusal:
 
 
 @contextmanager
-def refused_as(field: str) -> Iterator[None]:
-    """Turns the errors of a scenario within the block into one refusal that names the field."""
+def refuse_as(field: str) -> Iterator[None]:
+    """Within the block, turns the errors of a scenario into one refusal that names the field."""
     try:
         yield
     except ScenarioErrors as errors:
@@ -47,13 +47,14 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
         raise refuse("body", "it must be a JSON object")
     for key in content:
         if key not in body.fields:
-            raise refuse(key[:100], _where_else(key, body))
+            raise refuse(key[:100], _suggest_place(key, body))
     values = _load(body, content)
     return {name: value for name, value in values.items() if value is not None or not body.fields[name].allow_none}
 
 
-def _where_else(key: str, body: Schema) -> str:
-    """Returns a hint about an unknown field: where it belongs, what it may have meant, or which fields the body has."""
+def _suggest_place(key: str, body: Schema) -> str:
+    """Returns a hint about an unknown field: to which body it belongs, which field may have been meant, or which fields
+    the body has."""
     if not body.fields:
         return "nothing is to be sent here"
     if "variants" in body.fields and key in AXES:
@@ -79,39 +80,39 @@ def _load(schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
         values: dict[str, Any] = schema.load(content)
     except ValidationError as fault:
         assert isinstance(fault.messages, dict)
-        name, reason = first_fault(fault.messages)
+        name, reason = find_first_fault(fault.messages)
         raise Refusal(Error.INPUT_MISSING, input=name) if reason == MISSING else refuse(name, reason) from None
     return values
 
 
-def sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
+def read_sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
     """Returns the scenario that was sent: the name of a shipped scenario, or a whole scenario as YAML or JSON."""
     if request.mimetype in YAML:
         try:
             text = _read_sent(request).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise refuse("body", "it is not UTF-8") from None
-        with refused_as("scenario"):
+        with refuse_as("scenario"):
             return read_scenario(text, "scenario.yaml")
     content = take_body()
     if len(content) != 1:
         raise refuse("body", "it has a name, or a scenario")
     if "name" in content:
-        return _shipped_scenario(content["name"], "name")
-    with refused_as("scenario"):
+        return _load_shipped(content["name"], "name")
+    with refuse_as("scenario"):
         return read_content(content["scenario"], "scenario")
 
 
 def scenario_of(value: Any, field: str) -> Scenario:
     """Returns the scenario that the value contains, or the shipped scenario of that name."""
     if isinstance(value, dict):
-        with refused_as(field):
+        with refuse_as(field):
             return read_content(value, field)
-    return _shipped_scenario(value, field)
+    return _load_shipped(value, field)
 
 
-def _shipped_scenario(name: Any, field: str) -> Scenario:
+def _load_shipped(name: Any, field: str) -> Scenario:
     if not isinstance(name, str):
         raise refuse(field, "it must be a text")
-    with refused_as(field):
+    with refuse_as(field):
         return load_shipped(name)

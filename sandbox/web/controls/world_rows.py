@@ -13,6 +13,7 @@ from sandbox.web.controls.body_fields import (
     any_value,
     body,
     limit,
+    make_word_field,
     query,
     rate,
     reply,
@@ -21,7 +22,6 @@ from sandbox.web.controls.body_fields import (
     text,
     time,
     whole_number,
-    word,
     world_name,
 )
 from sandbox.web.controls.control_row import (
@@ -92,7 +92,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             "ClockChange",
             advance=span(about=SPAN),
             set=time(about=TIME),
-            mode=word("it must be frozen or running", "frozen", "running"),
+            mode=make_word_field("it must be frozen or running", "frozen", "running"),
             rate=rate(about="Bank seconds per second."),
         ),
         {"advance": "61m"},
@@ -208,7 +208,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "The whole world as one file: JSON lines that on any machine give the same bank, byte for byte. "
         "`secrets=strip` takes out what callers kept secret: it replays all the same.",
         reply={"application/x-ndjson": TEXT},
-        query=query(secrets=word("it is keep or strip", "keep", "strip", about="strip: without secrets.")),
+        query=query(secrets=make_word_field("it is keep or strip", "keep", "strip", about="strip: without secrets.")),
     ),
     create(
         "/import",
@@ -221,7 +221,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         reply="ImportedWorld",
         query=query(
             **{"as": world_name(about="The name that the world takes.")},
-            replace=word("it is true or false", "true", "false", about=REPLACE),
+            replace=make_word_field("it is true or false", "true", "false", about=REPLACE),
         ),
         loses="If there is a world of that name, it is replaced. All that happened in it is lost.",
         loses_if="replace",

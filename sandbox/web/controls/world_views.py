@@ -21,7 +21,7 @@ from sandbox.scenarios.reading import list_shipped, read_changes, read_fault, re
 from sandbox.storage.transfer.exporter import export_lines
 from sandbox.storage.transfer.form import ParcelError
 from sandbox.storage.transfer.importer import read_export
-from sandbox.web.controls.request_bodies import TakeBody, refuse, refused_as, scenario_of, sent_scenario
+from sandbox.web.controls.request_bodies import TakeBody, read_sent_scenario, refuse, refuse_as, scenario_of
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.worlds.beginning import change_seed
 from sandbox.worlds.clock_moves import foresee, move_clock
@@ -40,19 +40,19 @@ PORTION = 1 << 16  # bytes
 
 def list_worlds(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
     rows, last = worlds.list_page(query.get("after", ""), query.get("limit", PAGE))
-    return {"worlds": [world_row(world) for world in rows]} | ({"next": last} if last else {})
+    return {"worlds": [make_world_row(world) for world in rows]} | ({"next": last} if last else {})
 
 
 def show_world(worlds: WorldRegistry, name: str) -> dict[str, Any]:
-    return world_row(worlds.find(name))
+    return make_world_row(worlds.find(name))
 
 
-def world_row(world: World) -> dict[str, Any]:
+def make_world_row(world: World) -> dict[str, Any]:
     return {
         "name": world.name,
         "scenario": world.beginning.scenario,
         "seed": world.beginning.seed,
-        "clock": clock_row(world),
+        "clock": make_clock_row(world),
         "away": world.in_memory is None,
     }
 
@@ -76,10 +76,10 @@ def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[st
         beginning = replace(beginning, rate=0 if clock["frozen"] else beginning.rate or 1)
     for field in ("life", "variants", "extensions"):
         if field in content:
-            with refused_as(field):
+            with refuse_as(field):
                 settings = read_settings({field: content[field]}, beginning.settings)
             beginning = replace(beginning, settings=settings)
-    return world_row(worlds.make(name, beginning, replacing=content.get("replace", False)))
+    return make_world_row(worlds.make(name, beginning, replacing=content.get("replace", False)))
 
 
 def drop_world(worlds: WorldRegistry, name: str) -> None:
@@ -89,25 +89,25 @@ def drop_world(worlds: WorldRegistry, name: str) -> None:
 def reset(world: World, take_body: TakeBody) -> dict[str, Any]:
     take_body()  # refuses any field
     world.reset()
-    return world_row(world)
+    return make_world_row(world)
 
 
 def fork(worlds: WorldRegistry, name: str, body: dict[str, Any]) -> dict[str, Any]:
-    return world_row(worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False)))
+    return make_world_row(worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False)))
 
 
 def rewind(worlds: WorldRegistry, name: str, body: dict[str, Any]) -> dict[str, Any]:
-    return world_row(worlds.fork(name, name, body["at"], replacing=True))
+    return make_world_row(worlds.fork(name, name, body["at"], replacing=True))
 
 
 # Clock
 
 
 def show_clock(world: World) -> dict[str, Any]:
-    return world.ask(lambda bank: clock_row(world))
+    return world.ask(lambda bank: make_clock_row(world))
 
 
-def clock_row(world: World) -> dict[str, Any]:
+def make_clock_row(world: World) -> dict[str, Any]:
     standing, pace = world.read_clock(), world.clock.pace
     return {
         "now": write_instant(standing.now),
@@ -168,13 +168,13 @@ def send_file(world: World, query: dict[str, Any]) -> Response:
     lines = export_lines(world, strip=query.get("secrets") == "strip", findings=findings)
     name = f"{world.name}.world.jsonl"
     return Response(
-        in_portions(lines),
+        write_in_portions(lines),
         mimetype="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
 
 
-def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
+def write_in_portions(lines: Generator[bytes]) -> Generator[bytes]:
     portion: list[bytes] = []
     size = 0
     with closing(lines):
@@ -206,7 +206,7 @@ def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) ->
             carrier.take_in(world, life.findings)
         return world
 
-    return world_row(worlds.settle(name, make, replacing=replacing)) | {"acts": len(life.acts)}
+    return make_world_row(worlds.settle(name, make, replacing=replacing)) | {"acts": len(life.acts)}
 
 
 # Scenario and faults
@@ -222,11 +222,11 @@ def show_scenario(world: World) -> dict[str, Any]:
 
 def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
     """Begins the world again with the scenario that was sent. The world keeps its seed if the scenario has none."""
-    scenario = sent_scenario(request, take_body)
+    scenario = read_sent_scenario(request, take_body)
     began = world.beginning
     server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)
     world.load(worlds.adapt(make_beginning(scenario, server, worlds.guarded)))
-    return world_row(world)
+    return make_world_row(world)
 
 
 def list_faults(world: World) -> list[dict[str, Any]]:
@@ -241,7 +241,7 @@ def add_fault(worlds: WorldRegistry, world: World, take_body: TakeBody) -> list[
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")
     content = take_body()
-    with refused_as("fault"):
+    with refuse_as("fault"):
         fault = read_fault(content, title, world.beginning.fixtures)
     if fault.connection is not None and not worlds.line.is_served:
         raise refuse("connection", "this bank is called without a server of its own, so it has no connections")
@@ -262,10 +262,10 @@ def drop_faults(world: World) -> None:
 
 
 def show_settings(bank: Bank) -> dict[str, Any]:
-    return {"settings": settings_row(bank.settings)}
+    return {"settings": make_settings_row(bank.settings)}
 
 
-def settings_row(settings: Decisions) -> dict[str, Any]:
+def make_settings_row(settings: Decisions) -> dict[str, Any]:
     row = {
         name: write_duration(value) if isinstance(value, timedelta) else value
         for name, value in settings_of(settings).items()
@@ -274,7 +274,7 @@ def settings_row(settings: Decisions) -> dict[str, Any]:
 
 
 def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    with refused_as("settings"):
+    with refuse_as("settings"):
         changes = read_changes(body)
     world.act(change_settings, tuple(sorted(changes.items())))
     return world.ask(show_settings)

@@ -15,7 +15,7 @@ from sandbox.contract.decisions import AXES, Pairs
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.api.failures import other_codes
+from sandbox.web.api.failures import list_other_codes
 from sandbox.web.api.faults import MAY_BE_ABSENT
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.replies import BIC, INITIATION_CAMEL, ITEM_CAMEL, TEXTS
@@ -53,7 +53,7 @@ EXCHANGE_DETAILS = {
 }
 
 
-def amended(document: OpenApi, variants: Pairs) -> OpenApi:
+def amend_document(document: OpenApi, variants: Pairs) -> OpenApi:
     """Changes the document for these variants, lists them in its introduction, and returns it."""
     if not variants:
         return document
@@ -216,7 +216,7 @@ def newest_version_only(document: OpenApi) -> None:
 
 def other_error_codes(document: OpenApi) -> None:
     text = json.dumps(document["paths"])
-    for code, other in other_codes().items():
+    for code, other in list_other_codes().items():
         text = text.replace(code, other)
     document["paths"] = json.loads(text)
 

@@ -51,7 +51,7 @@ class Example:
 
     @property
     def target(self) -> str:
-        """The path and the query, below the base address."""
+        """The path and the query of the call, below the base address."""
         target = self.row.path.replace("<product>", self.product)
         for name, value in self.path:
             target = target.replace(f"<{name}>", quote(value, safe="{}"))

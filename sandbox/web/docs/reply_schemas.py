@@ -11,7 +11,7 @@ from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.moves import statuses_of
 from sandbox.web.api.access import VARIANTS
 from sandbox.web.api.accounts import AccountReply, AccountRow, Number, SelfLink
-from sandbox.web.api.body_schemas import outcome
+from sandbox.web.api.body_schemas import make_outcome_fields
 from sandbox.web.api.replies import BulkInitiationReply, InitiationReply, Link, StatusReply, TokenReply
 
 ReplySchema = type[Schema] | str  # a text is the name of a component
@@ -38,13 +38,13 @@ ContractStatusReply = with_statuses(StatusReply, "ContractStatusReply", *CONTRAC
 def details(status: type[Schema], body: BodyRow) -> type[Schema]:
     """Returns the schema of a details reply: the fields of the status reply, the customer's name, and all fields of the
     initiation (service 2.4, choice 5)."""
-    return status.from_dict({"psu_name": fields.String(), **outcome(body)}, name=body.reply)
+    return status.from_dict({"psu_name": fields.String(), **make_outcome_fields(body)}, name=body.reply)
 
 
 PaymentDetailsReply = details(PaymentStatusReply, PAYMENT)
 ContractDetailsReply = details(ContractStatusReply, STANDING_ORDER)
-PaymentOrder = Schema.from_dict(outcome(PAYMENT), name="PaymentOrder")
-ContractOrder = Schema.from_dict(outcome(STANDING_ORDER), name="ContractOrder")
+PaymentOrder = Schema.from_dict(make_outcome_fields(PAYMENT), name="PaymentOrder")
+ContractOrder = Schema.from_dict(make_outcome_fields(STANDING_ORDER), name="ContractOrder")
 
 
 class FaultRow(Schema):

@@ -247,7 +247,7 @@ def reference_of(base: str, suffix: str, bank: str, console: str) -> str:
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
-def trial(root: str) -> str:
+def draw_trial(root: str) -> str:
     return templates().get_template("try.html").render(root=root)
 
 

@@ -11,7 +11,7 @@ from sandbox.banking.calendar import brussels_date
 from sandbox.contract.decisions import Pairs
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
-from sandbox.web.api.app import here
+from sandbox.web.api.app import world_of_request
 from sandbox.web.docs import site
 from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, see_other, serve, source_of
 from sandbox.worlds.registry import WorldRegistry
@@ -27,11 +27,11 @@ SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 @lru_cache(maxsize=site.ROOTS_KEPT)
 def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
     """Returns the JSON of the OpenAPI document of a bank with these variants. apispec is imported at the first call."""
-    from sandbox.web.docs.amendments import amended
+    from sandbox.web.docs.amendments import amend_document
     from sandbox.web.docs.bank_document import document
     from sandbox.web.docs.examples import CALLBACK as EXAMPLE
 
-    content = orjson.dumps(amended(document(root, vendor, today), variants))
+    content = orjson.dumps(amend_document(document(root, vendor, today), variants))
     return content.replace(orjson.dumps(EXAMPLE)[1:-1], orjson.dumps(root + CALLBACK)[1:-1])
 
 
@@ -60,7 +60,7 @@ def asset(name: str) -> bytes:
 
 
 def openapi(worlds: WorldRegistry) -> Response:
-    settings, today = here(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
+    settings, today = world_of_request(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
     return _json(bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
 
 
@@ -77,7 +77,7 @@ def reference(worlds: WorldRegistry) -> Response:
 
 
 def trial(worlds: WorldRegistry) -> Response:
-    return page(site.trial(root_of(request)), page_headers(SWAGGER_POLICY))
+    return page(site.draw_trial(root_of(request)), page_headers(SWAGGER_POLICY))
 
 
 def handbook(worlds: WorldRegistry, slug: str) -> Response:

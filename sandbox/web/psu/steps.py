@@ -257,8 +257,8 @@ def read_code(text: str) -> str | None:
 
 
 def leave(visit: SigningVisit, callback: str) -> Response:
-    """Redirects to the TPP. If there is no callback address after a refusal, shows a page of the bank that says how the
-    visit ended."""
+    """Redirects the customer to the TPP. If there is no callback address after a refusal, shows a page of the bank that
+    says how the visit ended."""
     if not callback:
         return render_ending(visit, Ending("cancelled", 200))
     response = redirect(callback)

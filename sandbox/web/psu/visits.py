@@ -24,9 +24,9 @@ from sandbox.contract.languages import PAGES, SCREENS, Language
 from sandbox.contract.moves import Status
 from sandbox.contract.reasons import Reason
 from sandbox.lazy import load
-from sandbox.web.api.app import here
+from sandbox.web.api.app import world_of_request
 from sandbox.web.api.faults import apply_fault
-from sandbox.web.api.headers import languages_asked, screen_language
+from sandbox.web.api.headers import choose_screen_language, read_languages
 from sandbox.web.html import pages
 from sandbox.web.html.filled import fill_form
 from sandbox.web.html.pages import content_of, environment_of, page, page_headers, policy_of, serve
@@ -78,7 +78,9 @@ class SigningVisit:
         """Returns the language of the page. The PSU's choice on the page comes first, then a browser that prefers
         English. Then come the languages of the initiation, the browser and the customer, and last French. An initiation
         cannot ask for English."""
-        browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")), self.languages)
+        browser = choose_screen_language(
+            read_languages(self.request.headers.get("Accept-Language", "")), self.languages
+        )
         english = browser if browser not in SCREENS else None
         return self.chosen or english or initiation or browser or customer or next(iter(SCREENS))
 
@@ -327,7 +329,7 @@ def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
     """Calls the view of that name. If the view raises a refusal, shows the page that ends the visit. Fault rules apply
     to pages too."""
     request.max_content_length = FORM_BYTES_MAX
-    visit, view = SigningVisit(here(worlds), request, path), load(name)
+    visit, view = SigningVisit(world_of_request(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.faults.find_for_call("psu_page", None)
     try:
         response: Response = view(visit) if fault is None else apply_fault(fault, lambda: view(visit))
