@@ -91,9 +91,9 @@ def in_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
 @pytest.mark.parametrize(
     "asked, place",
     (
-        (("GET", "/payments", {}), (initiation_views, "initiation_row")),
+        (("GET", "/payments", {}), (initiation_views, "make_initiation_row")),
         (("GET", "/export", {}), (exporter, "head_of")),
-        (("GET", "/export", {}), (exporter, "state_hash")),
+        (("GET", "/export", {}), (exporter, "hash_state")),
         (("POST", "/worlds/default/fork", {"as": "second"}), (World, "from_snapshot")),
     ),
 )
@@ -120,7 +120,7 @@ def test_a_payment_is_made_while_long_work_goes_on_and_is_not_part_of_it(
 
 def test_a_payment_is_made_while_a_status_is_awaited(app: Flask, tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:
     first = tpp.initiated()
-    gate = gate_at(monkeypatch, clock_moves, "moment_of")
+    gate = gate_at(monkeypatch, clock_moves, "advance_to_status")
     work, outcome = in_thread(lambda: Tpp(app).control("POST", "/await", payment_id=first, status="CANC").get_json())
     assert gate.reached.wait(PATIENCE)
     later = tpp.initiated()
