@@ -289,10 +289,10 @@ ENDPOINT = Recipe(
                 "def freeze(bank: Bank, call: Call) -> Answer:\n"
                 '    iban = statements.account_of(bank, call.token_grant, call.path["logical_id"]).iban\n'
                 "    call.world.do(freezing.freeze, iban)\n"
-                "    return no_content()\n\n\n",
+                "    return make_empty_reply()\n\n\n",
             ),
             ("from sandbox.bank import consents, statements", "from sandbox.bank import freezing\n"),
-            ("from sandbox.web.api.call import", "from sandbox.web.api.replies import no_content\n"),
+            ("from sandbox.web.api.call import", "from sandbox.web.api.replies import make_empty_reply\n"),
         ),
         "web/api/app.py": (
             ('    "transactions": "sandbox.', '    "account_freeze": "sandbox.web.api.accounts:freeze",\n'),
