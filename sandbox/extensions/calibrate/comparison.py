@@ -8,6 +8,7 @@ are compared, and whether they are new or repeat an earlier one.
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
@@ -64,6 +65,7 @@ def own_facts(reply: OwnReply, base: str) -> ReplyFacts:
     return read_facts(reply.status, headers, tuple(name for name, _ in reply.headers), reply.body, base)
 
 
+@lru_cache(10_000)
 def general(place: str) -> str:
     """Returns the place without the numbers of list items: `body.accounts[].iban` for `body.accounts[3].iban`."""
     return ITEM.sub("[]", place)

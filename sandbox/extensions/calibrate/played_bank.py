@@ -4,6 +4,7 @@ moment."""
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from io import BytesIO
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -14,6 +15,7 @@ from sandbox.contract.decisions import AXES, Decisions, with_changes
 from sandbox.server_address import HOST, PORT, URL
 from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.memory_log import MemoryLog
+from sandbox.storage.state_hash import state_of
 from sandbox.worlds.clock import Pace
 from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.counts import Limits
@@ -44,6 +46,13 @@ class Moment(NamedTuple):
     limits: Any
     first_calls: frozenset[tuple[str, str]]
 
+    def is_same(self, other: "Moment") -> bool:
+        """Whether both states have the same records and counts. Their settings may differ."""
+        if self.limits != other.limits or self.first_calls != other.first_calls:
+            return False
+        registers = zip(state_of(self.state), state_of(other.state), strict=True)
+        return all(own == others for own, others in registers if own[0] != "settings")
+
 
 class OwnReply(NamedTuple):
     """A reply of the played bank, unchanged."""
@@ -64,11 +73,14 @@ class PlayedBank:
         self._app = assemble(self._worlds)
         self._world = self._worlds.default
         self.met: set[str] = set()
+        self._decisions = lru_cache(1_000)(
+            lambda pairs: with_changes(Decisions(), {**self._settings, "variants": pairs})
+        )
 
     def go_to(self, moment: Moment, variants: Mapping[str, str]) -> None:
         """Sets the bank to the state of a moment, and its axes to the values in `variants`."""
         bank = copy_bank(moment.state)
-        bank.settings = with_changes(Decisions(), {**self._settings, "variants": tuple(sorted(variants.items()))})
+        bank.settings = self._decisions(tuple(sorted(variants.items())))
         pace = Pace(bank.clock.now, 0.0, 0.0)
         beginning = replace(self._beginning, at=bank.clock.now)
         snapshot = WorldSnapshot(beginning, pace, bank, MemoryLog(), NO_FAULTS, [], 0)

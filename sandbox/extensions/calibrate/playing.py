@@ -105,6 +105,7 @@ class ClientSession:
     balanced: set[str] = field(default_factory=set)  # IBANs whose balance was shown
     corrections: dict[Compartment, Decimal] = field(default_factory=dict)  # of what accounts had
     debtors: dict[str, str] = field(default_factory=dict)  # IBANs by address
+    lines_booked: dict[str, int] = field(default_factory=dict)  # shown lines that the bank has, by IBAN
 
     def copy(self) -> "ClientSession":
         return ClientSession(
@@ -114,6 +115,7 @@ class ClientSession:
             set(self.balanced),
             dict(self.corrections),
             dict(self.debtors),
+            dict(self.lines_booked),
         )
 
 
@@ -122,6 +124,11 @@ class Scene(NamedTuple):
 
     moment: Moment
     session: ClientSession
+
+    def is_same(self, other: "Scene") -> bool:
+        """Whether all calls would get the same replies from here as from the other scene, except for the values of the
+        axes."""
+        return self.session == other.session and self.moment.is_same(other.moment)
 
 
 class CallResult(NamedTuple):
@@ -160,9 +167,12 @@ class Player:
             differences, reply = self._act(step)
         else:
             differences, reply = self._call(step)
-        if step.number in self.noise:
-            differences = {place: text for place, text in differences.items() if place not in self.noise[step.number]}
+        differences = self.without_noise(step, differences)
         return CallResult(differences, frozenset(self.bank.met | (set() if step.is_control else EVERYWHERE)), reply)
+
+    def without_noise(self, step: RecordedStep, differences: Differences) -> Differences:
+        noise = self.noise.get(step.number, ())
+        return {place: text for place, text in differences.items() if place not in noise} if noise else differences
 
     # A customer's act that the recording has
 
@@ -401,8 +411,9 @@ class Player:
             return {}
         shown = self.shown.accounts.get(self.shown.by_logical_id.get(step.call.path[1], ""))
         entries = [line.entry for line in shown.later if line.is_booked(step.at)] if shown else []
-        if not entries:
+        if shown is None or len(entries) == self.session.lines_booked.get(shown.iban, 0):
             return {}
+        self.session.lines_booked[shown.iban] = len(entries)
 
         def book(bank: Bank) -> Differences:
             had = Counter[tuple[date, Money]]()

@@ -17,8 +17,10 @@ apart, or matter only in calls that no hypothesis explains stay open, and are ne
 
 For speed a recording is cut into windows of successive calls. If possible, no token or payment is used on both sides of
 a cut. A scene is the state of the bank and of its client at one moment. A value is tried from the scene before its axis
-is first read in a window. A value that fewer than two calls contradict is tried once in the whole recording, because it
-may change the replies of a later window. Two values that together explain more than the best hypothesis join it.
+is first read in a window. It is tried in the windows after that one only if it changes the scene at the end of a
+window. If only one call contradicts the value, the value is tried once more from the beginning of the recording. Two
+values that together explain more than the best hypothesis join it. If the hypothesis changes, the trials stay. Only the
+calls that they explained better or worse are played again, and the kinds of calls whose results have changed.
 """
 
 import re
@@ -76,8 +78,10 @@ class Trial:
 
     proofs: list[Contradiction] = field(default_factory=list)
     meetings: Counter[CallKind] = field(default_factory=Counter)  # kinds of calls without a contradiction
-    better: int = 0  # calls of which it explains something that the best hypothesis does not
+    better: list[int] = field(default_factory=list)  # calls that it explains in a place where the best one does not
     partner: Choice | None = None  # with this second value it explains the calls that contradict it
+    changes: int | None = None  # the number of a window in which it changes the state, but no reply
+    is_tried_far: bool = False  # in all windows after that, which did not contradict it
 
     @property
     def is_excluded(self) -> bool:
@@ -99,6 +103,7 @@ class ValueSearch:
         self.trials: dict[Choice, Trial] = {}
         self.results: list[CallResult] = []
         self._pairs: list[tuple[Choice, ...]] = []  # values that together explain something that the best ones do not
+        self._tried_results: list[CallResult] = []  # under the hypothesis against which values were last tried
         self._vain: set[tuple[Choice, ...]] = set()  # values that do not explain more than the best ones
         self._doubtful: set[tuple[str, str]] = set()  # operations and places that the best hypothesis does not explain
         self._unsure: set[str] = set()  # operations with a list of another length
@@ -140,8 +145,7 @@ class ValueSearch:
         self.begin, other_begin = (self.make_begin(seed, corrections) for seed in SEEDS)
         for number in range(ROUNDS_MAX):
             self._note_noise(other_begin)
-            self.confirm()
-            self.trials = {}
+            self._recheck_trials()
             for try_values in (self.exclude, self.exclude_far, self.find_pairs):
                 try_values()
                 if number < ROUNDS_MAX - 1 and self._improve():
@@ -150,6 +154,8 @@ class ValueSearch:
                 break
 
     def _note_noise(self, other_begin: Scene) -> None:
+        """Plays the whole recording with another seed too. Places that differ between the two seeds depend on chance,
+        so they are no differences."""
         self.player.noise = {}
         self.confirm()
         others = self.play(other_begin, self.variants, self.steps)
@@ -158,6 +164,11 @@ class ValueSearch:
             for step, result, other in zip(self.steps, self.results, others, strict=True)
             if result.differences.keys() != other.differences.keys()
         }
+        self.results = [
+            result._replace(differences=self.player.without_noise(step, result.differences))
+            for step, result in zip(self.steps, self.results, strict=True)
+        ]
+        self._note_doubts()
 
     def _settle(self, scene: Scene, steps: Sequence[RecordedStep]) -> Scene:
         """Changes the hypothesis until no change explains more calls of a window. Returns the scene after the
@@ -270,6 +281,9 @@ class ValueSearch:
         for window in self.windows:
             self.scenes.append(self.player.scene())
             self.results += [self.player.play(self.steps[at]) for at in window]
+        self._note_doubts()
+
+    def _note_doubts(self) -> None:
         self._doubtful = {
             (step.operation, general(place))
             for step, result in zip(self.steps, self.results, strict=True)
@@ -280,17 +294,23 @@ class ValueSearch:
     def _improve(self) -> bool:
         """Adds values to the best hypothesis that explain more than they contradict, one after the other. Returns
         whether the hypothesis has changed."""
-        better = {choice: trial.better for choice, trial in self.trials.items() if trial.better}
+        better = {choice: len(trial.better) for choice, trial in self.trials.items() if trial.better}
         single = [(choice,) for choice in sorted(better, key=lambda choice: -better[choice])]
         improved = False
         for choices in [*self._pairs, *single][:IMPROVED_AT_ONCE]:
             if choices not in self._vain and self._explains_more(choices):  # else it is a coincidence of some calls
                 self.variants, improved = self.with_values(*choices), True
+                self._forget_trials(dict(choices))
                 self.confirm()
                 self._vain.clear()
             self._vain.add(choices)
         self._pairs = []
         return improved
+
+    def _forget_trials(self, axes: Iterable[str]) -> None:
+        for axis in axes:
+            for value in AXES[axis].names:
+                self.trials.pop((axis, value), None)
 
     def _explains_more(self, choices: Sequence[Choice]) -> bool:
         """Whether the recording has fewer differences with these values. Counts differences from the first window that
@@ -303,15 +323,39 @@ class ValueSearch:
     def _first_window(self, *axes: str) -> int:
         """Returns the number of the first window that reads one of these axes, or of the last window."""
         reads = (at for at, result in enumerate(self.results) if not result.met.isdisjoint(axes))
-        first = next(reads, len(self.results) - 1)
-        return next(number for number, window in enumerate(self.windows) if first in window)
+        return self._window_of(next(reads, len(self.results) - 1))
+
+    def _window_of(self, step: int) -> int:
+        return next(number for number, window in enumerate(self.windows) if step in window)
 
     # What cannot be
+
+    def _recheck_trials(self) -> None:
+        """Updates the trials after a change of the hypothesis. Plays again each call that a value explained better or
+        worse, and deletes it from the trial if the hypothesis explains it equally well now. The values will be tried
+        again with calls of a kind of which a result has changed."""
+        changed = {
+            kind_of(step)
+            for step, result, earlier in zip(self.steps, self.results, self._tried_results, strict=False)
+            if result.differences.keys() != earlier.differences.keys()
+        }
+        self._tried_results = self.results
+        trials, self.trials = self.trials, {}
+        for choice in self.others(first_reads(self.results)):
+            trial = trials.get(choice)
+            if trial is None:
+                continue
+            again = self.trials[choice] = Trial()
+            again.meetings = Counter({kind: n for kind, n in trial.meetings.items() if kind not in changed})
+            again.changes, again.is_tried_far = trial.changes, trial.is_tried_far
+            for step in [proof.step for proof in trial.proofs] + trial.better:
+                number = self._window_of(step)
+                self._contradict(again, range(self.windows[number][0], step + 1), self.scenes[number], [choice])
 
     def exclude(self) -> None:
         """Tries each other value of each axis that was read. Stops trying a value when `PROOFS_WANTED` calls contradict
         it."""
-        for window, scene in zip(self.windows, self.scenes, strict=True):
+        for number, (window, scene) in enumerate(zip(self.windows, self.scenes, strict=True)):
             steps, results = [self.steps[at] for at in window], [self.results[at] for at in window]
             first_read = first_reads(results)
             kinds = [kind_of(step) for step in steps]
@@ -322,11 +366,15 @@ class ValueSearch:
                 continue
             scenes = self._scenes(scene, steps)
             for choice in alive:
-                begin = first_read[choice[0]]
-                if not self._contradict(
-                    self.trials[choice], window[begin:], scenes[begin], [choice], (scene, window[0])
-                ):
-                    self.trials[choice].meetings.update(kinds[begin:])
+                begin, trial = first_read[choice[0]], self.trials[choice]
+                if not self._contradict(trial, window[begin:], scenes[begin], [choice], (scene, window[0])):
+                    trial.meetings.update(kinds[begin:])
+                    if trial.changes is None and self._has_changed(number + 1):
+                        trial.changes = number
+
+    def _has_changed(self, number: int) -> bool:
+        """Whether the player's scene before this window is another one than that of the best hypothesis."""
+        return number < len(self.windows) and not self.player.scene().is_same(self.scenes[number])
 
     def _scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
         """Returns the scene before each step, under the best hypothesis."""
@@ -344,19 +392,25 @@ class ValueSearch:
         return any(trial.meetings[kind] < SAME_MEETINGS_MAX for kind in kinds)
 
     def exclude_far(self) -> None:
-        """Tries in the whole recording each value that fewer than `PROOFS_WANTED` calls contradict.
+        """Tries values in more than one window.
 
-        A value may change the replies of a later window. And a contradiction in a window may be false: the calls
-        before the window were played without the value, so their counts and tokens may be others.
+        A value that nothing contradicts may change the replies of a later window, so it is tried in all windows after
+        a change of the state. A single contradiction may be false: the calls before its window were played without the
+        value, so their counts and tokens may be others. So this value is tried once more, in the whole recording.
         """
         for choice in self.others(first_reads(self.results)):
             trial = self.trials.setdefault(choice, Trial())
-            if len(trial.proofs) < PROOFS_WANTED and not trial.better:
+            if trial.better or len(trial.proofs) >= PROOFS_WANTED:
+                continue
+            if trial.proofs:
                 trial.proofs = []
-                self._contradict_far(trial, choice)
+                self._contradict_far(trial, self._first_window(choice[0]), choice)
+            elif trial.changes is not None and not trial.is_tried_far:
+                self._contradict_far(trial, trial.changes, choice)
+                trial.is_tried_far = not trial.proofs and not trial.better
 
-    def _contradict_far(self, trial: Trial, *choices: Choice) -> None:
-        number = self._first_window(*dict(choices))
+    def _contradict_far(self, trial: Trial, number: int, *choices: Choice) -> None:
+        """Plays the windows from this number on until one contradicts the values or is explained better."""
         scene = self.scenes[number]
         for window in self.windows[number:]:
             if self._contradict(trial, window, scene, choices):
@@ -380,7 +434,7 @@ class ValueSearch:
             known = self.results[number].differences
             added = differences.keys() - known.keys()
             if weight_of(differences) < weight_of(known) or (added and known.keys() - differences.keys()):
-                trial.better += 1
+                trial.better.append(number)
                 return True
             places = self._sure_places(number, added)
             if places:
@@ -408,7 +462,9 @@ class ValueSearch:
         first balances of the bank were made to fit the best hypothesis, so they prove nothing against another value."""
         for choice, trial in self.trials.items():
             sure = [proof for proof in trial.proofs if not all(map(BALANCE.match, proof.places))]
-            if len(sure) < len(trial.proofs):
+            if sure:
+                trial.proofs = sure
+            elif trial.proofs:
                 self.play(self.make_begin(SEEDS[0], {}), self.with_values(choice), self.steps)
                 begin = self.make_begin(SEEDS[0], self.player.session.corrections)
                 again = Trial()
@@ -432,36 +488,40 @@ class ValueSearch:
         return {(operation, place) for place in proof.places}
 
     def _find_partner(self, choice: Choice, trial: Trial, touched: Mapping[Choice, frozenset[tuple[str, str]]]) -> None:
+        """Looks for a second value with which the value explains the calls up to its first proof. Tries the values of
+        axes that the bank reads before the first unexplained call, each from the call that first reads its axis: no
+        other value can change that call."""
         proof = trial.proofs[0]
-        # The contradicted value may have the bank read axes that the best hypothesis leaves unread.
-        alone = self.play(proof.scene, self.with_values(choice), self.steps[proof.scene_step : proof.step + 1])
-        best = self.results[proof.scene_step : proof.step + 1]
-        met = frozenset[str]().union(*(result.met for result in (*best, *alone)))
+        numbers = range(proof.scene_step, proof.step + 1)
         places = self._touches(proof)
-        for second in self.others(met - {choice[0]}):
-            other = self.trials.get(second, Trial())
+        self.player.go_to(proof.scene, self.with_values(choice))
+        scenes, alone = [], []
+        for number in numbers:
+            scenes.append(self.player.scene())
+            alone.append(self.player.play(self.steps[number]))
+            if not self._is_explained(number, alone[-1]):
+                break
+        begins = first_reads(alone)
+        for second in self.others(begins.keys() - {choice[0]}):
+            other, begin = self.trials.get(second, Trial()), begins[second[0]]
             if other.proofs and not (touched[second] & places):
                 continue
-            if self._explains(choice, second, proof):
-                together = Trial()
-                self._contradict_far(together, choice, second)
-                if not together.proofs:
-                    trial.partner = second
-                    if together.better:
-                        self._pairs.append((choice, second))
-                    if other.proofs:
-                        other.partner = choice
-                    return
+            self.player.go_to(scenes[begin], self.with_values(choice, second))
+            if not all(self._is_explained(at, self.player.play(self.steps[at])) for at in numbers[begin:]):
+                continue
+            together = Trial()
+            self._contradict_far(together, self._first_window(choice[0], second[0]), choice, second)
+            if not together.proofs:
+                trial.partner = second
+                if together.better:
+                    self._pairs.append((choice, second))
+                if other.proofs:
+                    other.partner = choice
+                return
 
-    def _explains(self, choice: Choice, second: Choice, proof: Contradiction) -> bool:
-        """Whether both values together explain the contradicting call of the proof, and the calls before it, as well as
-        the best hypothesis does."""
-        self.player.go_to(proof.scene, self.with_values(choice, second))
-        for at in range(proof.scene_step, proof.step + 1):
-            differences = self.player.play(self.steps[at]).differences
-            if set(map(general, differences)) - set(map(general, self.results[at].differences)):
-                return False
-        return True
+    def _is_explained(self, number: int, result: CallResult) -> bool:
+        """Whether a result differs from the recorded reply only in places where the best hypothesis differs too."""
+        return set(map(general, result.differences)) <= set(map(general, self.results[number].differences))
 
 
 def kind_of(step: RecordedStep) -> CallKind:

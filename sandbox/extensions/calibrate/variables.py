@@ -30,6 +30,9 @@ class Variables:
         self.texts = dict(texts)
         self.given = set(self.texts.values())  # what the played bank gave
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Variables) and self.texts == other.texts
+
     def copy(self) -> "Variables":
         copied = Variables(self.texts)
         copied.given |= self.given
