@@ -36,17 +36,24 @@ class PackedCheckpoint(NamedTuple):
 
 
 class CheckpointTask:
-    """Writes a checkpoint from a copy of the bank in its own thread. `done` is set when it is complete."""
+    """Writes a checkpoint from a copy of the bank in its own thread.
+
+    The thread says itself that it has ended, in `has_ended`. `Thread.is_alive` stays true for a moment after the work,
+    even when `threading.enumerate` no longer lists the thread. In that moment a complete checkpoint would not be used.
+    """
 
     def __init__(self, acts: int, bank: Bank, passed: int) -> None:
-        self.done: PackedCheckpoint | None = None
+        self.done: PackedCheckpoint | None = None  # stays None if writing failed
+        self.has_ended = False
 
         def pack() -> None:
-            self.done = PackedCheckpoint(acts, bank.clock.now, checkpoint.pack(bank), passed)
+            try:
+                self.done = PackedCheckpoint(acts, bank.clock.now, checkpoint.pack(bank), passed)
+            finally:
+                self.has_ended = True
             release_bank(bank)
 
-        self.thread = threading.Thread(target=pack, name="compaction", daemon=True)
-        self.thread.start()
+        threading.Thread(target=pack, name="compaction", daemon=True).start()
 
 
 class MemoryLog:
@@ -111,7 +118,7 @@ class MemoryLog:
     def _finish_checkpoint(self) -> None:
         """If a new checkpoint is complete, drops the acts before the previous checkpoint."""
         task = self._task
-        if task is None or task.thread.is_alive():
+        if task is None or not task.has_ended:
             return
         self._task = None
         if task.done is None:

@@ -16,7 +16,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import Status
 from sandbox.machine import machine_time
-from sandbox.storage import checkpoint, long_work
+from sandbox.storage import checkpoint, long_work, memory_log
 from sandbox.storage import state_hash as hashing
 from sandbox.storage.bank_copy import copy_bank, release_bank
 from sandbox.storage.checkpoints import Checkpoints
@@ -158,6 +158,26 @@ def test_payments_are_made_while_the_log_is_compacted(tpp: Tpp, world: World, mo
 
 def assert_same(bank: Bank, world: World) -> None:
     assert hash_state(bank) == hash_state(world.bank)
+
+
+def test_a_complete_checkpoint_is_used_while_its_thread_still_ends(
+    tpp: Tpp, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_complete, may_end = threading.Semaphore(0), threading.Event()
+
+    def release(bank: Bank) -> None:
+        is_complete.release()
+        may_end.wait(PATIENCE)
+
+    monkeypatch.setattr(memory_log, "release_bank", release)
+    for _ in range(2):
+        for _ in range(KEPT // 2):
+            tpp.initiated()
+        assert is_complete.acquire(timeout=PATIENCE)
+    tpp.initiated()
+    assert len(list(world.log)) == KEPT // 2 + 1 and len(world.log) == KEPT + 1
+    may_end.set()
+    wait_for_threads("compaction")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
