@@ -180,12 +180,12 @@ def hand_down(context: click.Context) -> None:
 def share_options(group: click.Group) -> None:
     """Lets the options of a subcommand stand before its name: `psu --url URL approve`."""
     own, call = {param.name for param in group.params}, group.callback
-    added = [param for param in main.params if param.name in {*BEFORE} - own and has_option(group, param.name)]
-    group.params += added
+    shared_options = [param for param in main.params if param.name in {*BEFORE} - own and has_option(group, param.name)]
+    group.params += shared_options
 
     def callback(*words: Any, **options: Any) -> Any:
         hand_down(click.get_current_context())
-        for param in added:
+        for param in shared_options:
             options.pop(param.name)
         return call and call(*words, **options)
 

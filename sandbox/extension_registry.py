@@ -83,14 +83,14 @@ def with_rows(
     """Returns the rows of the core and of the extensions. Raises ExtensionError if two rows share a name, or a further
     name that `also` returns."""
     rows = {name_of(row): row for row in core}
-    others = {other: row for row in rows.values() for other in also(row)}
+    rows_of_other_names = {other: row for row in rows.values() for other in also(row)}
     for extension in load_installed():
         for row in _load(extension, getattr(extension, table)) or ():
             _demand_free(extension, table, name_of(row), rows)
             rows[name_of(row)] = row
             for other in also(row):
-                _demand_free(extension, table, other, others)
-                others[other] = row
+                _demand_free(extension, table, other, rows_of_other_names)
+                rows_of_other_names[other] = row
     return tuple(in_order(rows.values(), name_of))
 
 

@@ -124,8 +124,8 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
             start = start_of(item)
             start = item.ihook.pytest_bank_start(item=item, start=start) or start
             variants = dict(ChainMap(*item.ihook.pytest_bank_variants(item=item, start=start)))
-            added = item.ihook.pytest_bank_extensions(item=item, start=start)
-            lines = [line for of_extension in added for line in of_extension]
+            lines_by_extension = item.ihook.pytest_bank_extensions(item=item, start=start)
+            lines = [line for of_extension in lines_by_extension for line in of_extension]
             world = ends.enter_context(
                 world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start, variants, lines)
             )

@@ -83,8 +83,14 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
         week = on.weekday() + 1
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, week, "weekly")):
         if limit is not None and (spent := sum_spent(bank, account.iban, days, on)) + amount > limit.number:
-            used, left = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
-            decided_by = {"limit": limit, "used": used, "left": left, "amount": Money(amount, "EUR"), "days": days}
+            spent_money, remaining_money = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
+            decided_by = {
+                "limit": limit,
+                "used": spent_money,
+                "left": remaining_money,
+                "amount": Money(amount, "EUR"),
+                "days": days,
+            }
             reason = f"the {name} limit of the account would be passed"
             raise Refusal(Error.PROFILE_FORBIDS, why=reason, which=name, decided_by=decided_by)
 
@@ -139,9 +145,9 @@ def find_overdraft(bank: Bank, debtor: Debtor) -> Decimal:
 
 def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decimal) -> None:
     """Adds an amount to the reserved amount of a compartment. A negative amount releases funds."""
-    left = register.get(debtor, NOTHING) + change
-    if left:
-        register[debtor] = left
+    reserved_amount = register.get(debtor, NOTHING) + change
+    if reserved_amount:
+        register[debtor] = reserved_amount
     else:
         register.pop(debtor, None)
 

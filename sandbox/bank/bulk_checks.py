@@ -27,8 +27,8 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
     bulk.message_id, bulk.version = report.message_id, report.version
     bulk.findings = report.findings
     # A client uses a MsgId once; one whose file was refused may come again.
-    used = bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids
-    if used and bank.decisions.duplicate_message_id != "accepted":
+    is_id_used = bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids
+    if is_id_used and bank.decisions.duplicate_message_id != "accepted":
         bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
     batches = [_drop_refused_transfers(bank, batch) for batch in report.batches]
     left_out = [batch.findings.count if isinstance(batch, BatchReport) else 0 for batch in batches]
@@ -63,8 +63,8 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
 def _drop_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
     """Returns the batch. If an axis allows it, returns the batch without its faulty transfers, so that the valid ones
     can be paid (service 2.3)."""
-    rest = batch.rest if isinstance(batch, RefusedBatch) else None
-    return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
+    valid_batch = batch.rest if isinstance(batch, RefusedBatch) else None
+    return batch if valid_batch is None or bank.decisions.bad_transaction != "it_alone" else valid_batch
 
 
 def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
@@ -85,12 +85,12 @@ def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
     """Adds the findings that a rule of the scenario demands for a file. The rule counts batches from 1, and 0 means the
     whole file (choice 13)."""
     rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
-    for added in rule.validation if rule else ():
-        if added.bulk == 0:
-            bulk.findings.add("/", cast(FindingCode, added.code), added.text)
-        elif added.bulk <= len(report.batches):
-            batch = report.batches[added.bulk - 1]
-            batch.findings.add(batch.place, cast(FindingCode, added.code), added.text)
+    for rule_finding in rule.validation if rule else ():
+        if rule_finding.bulk == 0:
+            bulk.findings.add("/", cast(FindingCode, rule_finding.code), rule_finding.text)
+        elif rule_finding.bulk <= len(report.batches):
+            batch = report.batches[rule_finding.bulk - 1]
+            batch.findings.add(batch.place, cast(FindingCode, rule_finding.code), rule_finding.text)
 
 
 def _demand_account(bank: Bank, batch: BatchReport) -> None:

@@ -135,7 +135,7 @@ def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
         raise Refusal(Error.ACCESS_DENIED, input=IBAN, why="it belongs to another customer", which="consent")
 
 
-def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state: str | None) -> str:
+def agree(bank: Bank, token: str, customer: str, chosen_ibans: tuple[str, ...], state: str | None) -> str:
     """Grants or renews a consent. Returns the address of the callback."""
     address = find_open_address(bank, token)
     demand_customer(bank, address, customer)
@@ -147,7 +147,7 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
             consent.until = bank.clock.now + bank.decisions.consent_life
         bank.answered[token] = "renewed"
         return make_callback_url(bank, address.redirect_uri, state)
-    ibans = (address.iban,) if address.iban is not None else chosen
+    ibans = (address.iban,) if address.iban is not None else chosen_ibans
     demand_owned(bank, customer, ibans)
 
     consent = _give(bank, address, customer, ibans)
@@ -204,8 +204,8 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
     """Adds accounts to a consent, whose period of validity begins again. Returns the consent."""
     ids = consent.logical_ids
-    added = (iban for iban in ibans if iban not in ids.values())
-    consent.logical_ids = ids | {make_logical_id(bank, consent.client_id, iban): iban for iban in added}
+    new_ibans = (iban for iban in ibans if iban not in ids.values())
+    consent.logical_ids = ids | {make_logical_id(bank, consent.client_id, iban): iban for iban in new_ibans}
     consent.given = consent.sca_at = bank.clock.now
     consent.until = bank.clock.now + bank.decisions_of_rule(address.rule).consent_life
     return consent

@@ -36,9 +36,9 @@ def make_debtor_posting(payment: Payment) -> Posting:
     """Returns the posting that gives the money of a payment back to the account that paid. The debit books the same
     amount with a minus."""
     assert payment.debtor is not None
-    order, taken = payment.order, convert_at_fixed_rate(payment.order.amount, payment.debtor.currency)
+    order, debited = payment.order, convert_at_fixed_rate(payment.order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
-    return Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
+    return Posting(payment.debtor.iban, debited, theirs, order.creditor_name)
 
 
 def _charge(bank: Bank, payment: Payment) -> None:
@@ -47,8 +47,8 @@ def _charge(bank: Bank, payment: Payment) -> None:
         return
     assert payment.debtor is not None
     order, today = payment.order, bank.clock.today
-    taken = convert_at_fixed_rate(payment.fee, payment.debtor.currency)
-    sides = (Posting(payment.debtor.iban, -taken), *make_opposite_postings(taken, Posting(OUTSIDE, payment.fee)))
+    debited = convert_at_fixed_rate(payment.fee, payment.debtor.currency)
+    sides = (Posting(payment.debtor.iban, -debited), *make_opposite_postings(debited, Posting(OUTSIDE, payment.fee)))
     text = f"Fee {paid_service_of(order)} transfer {order.endtoend_identification}"
     bank.ledger.post(LedgerEntry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 

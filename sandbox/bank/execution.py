@@ -105,8 +105,8 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
     entries.debit(bank, payment)
-    rest = max(decisions.settlement_ends - decisions.settlement_begins, timedelta())
-    bank.agenda.add(bank.clock.now + rest, payment.id, Trigger.SETTLED)
+    settlement_time = max(decisions.settlement_ends - decisions.settlement_begins, timedelta())
+    bank.agenda.add(bank.clock.now + settlement_time, payment.id, Trigger.SETTLED)
 
 
 def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:

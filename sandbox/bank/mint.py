@@ -34,10 +34,10 @@ class Mint:
 
     def id(self) -> str:
         """Returns a version 4 UUID."""
-        drawn = bytearray(self._draw(16))
-        drawn[6] = drawn[6] & 0x0F | 0x40
-        drawn[8] = drawn[8] & 0x3F | 0x80
-        text = drawn.hex()
+        random_bytes = bytearray(self._draw(16))
+        random_bytes[6] = random_bytes[6] & 0x0F | 0x40
+        random_bytes[8] = random_bytes[8] & 0x3F | 0x80
+        text = random_bytes.hex()
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def secret(self) -> str:

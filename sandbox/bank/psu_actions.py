@@ -50,8 +50,9 @@ def _choose_signer(
     """Returns the signer and the account. By default the first owner of the debtor account signs, and the customer's
     first current account pays."""
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
-        named, who = bank.accounts.get(account), customer or behaviour_of(initiation).owner(bank, initiation)
-        if named is not None and who not in named.may_sign:
+        named_account = bank.accounts.get(account)
+        signing_customer = customer or behaviour_of(initiation).owner(bank, initiation)
+        if named_account is not None and signing_customer not in named_account.may_sign:
             raise Refusal(Error.ACCESS_DENIED, input="account", why="the customer may not sign for it")
         raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
     if not signing.needs_account(initiation):
@@ -84,8 +85,8 @@ def _agree_by_default(
         demand_method(bank, SigningAttempt(consenting), method)
     if address.iban is not None and any(iban != address.iban for iban in ibans):
         raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
-    chosen = ibans or tuple(account.iban for account in consents.list_choosable_accounts(bank, consenting))
-    return consents.agree(bank, token, consenting, chosen, state)
+    chosen_ibans = ibans or tuple(account.iban for account in consents.list_choosable_accounts(bank, consenting))
+    return consents.agree(bank, token, consenting, chosen_ibans, state)
 
 
 def find_first_current(bank: Bank, customer: str) -> str:

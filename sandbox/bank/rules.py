@@ -206,8 +206,8 @@ class Rulebook:
         """
         counted = False
         # Without the rules for another creditor's name: most rules ask for one.
-        named = self._by_name.get(facts.creditor_name, []) if facts.creditor_name is not None else []
-        for number in sorted([*self._by_name.get(None, []), *named]):
+        rules_by_name = self._by_name.get(facts.creditor_name, []) if facts.creditor_name is not None else []
+        for number in sorted([*self._by_name.get(None, []), *rules_by_name]):
             rule, texts = self.rules[number], self._asked[number]
             if not fits(rule.when, texts, facts, now) or (before and fits(rule.when, texts, before, now)):
                 continue

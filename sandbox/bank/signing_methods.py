@@ -133,8 +133,8 @@ RISK_NAMES = tuple(risk.name for risk in RISKS)
 
 def excluded_methods_of(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
     """Returns the methods that a risk excludes. The setting `method_risks` decides first, then the row of the risk."""
-    chosen = dict(map(split_line, decisions.method_risks))
-    methods = chosen.get(risk.name)
+    methods_by_risk = dict(map(split_line, decisions.method_risks))
+    methods = methods_by_risk.get(risk.name)
     return risk.refuses if methods is None else tuple(method for method in METHODS if method in methods.split())
 
 

@@ -152,10 +152,10 @@ def list_own_initiations(bank: Bank, customer: str, list_name: str, page: int) -
 
     Initiations that ended without a signature are left out, because no customer ordered them.
     """
-    named = map(bank.initiation, reversed(bank.leaving_from.get((customer, list_name), ())))
-    listed = (each for each in named if each is not None and (each.signatures or each.status in UNSIGNED))
-    shown = list(islice(listed, (page - 1) * SHOWN, page * SHOWN + 1))
-    return shown[:SHOWN], len(shown) > SHOWN
+    initiations = map(bank.initiation, reversed(bank.leaving_from.get((customer, list_name), ())))
+    listed = (each for each in initiations if each is not None and (each.signatures or each.status in UNSIGNED))
+    page_rows = list(islice(listed, (page - 1) * SHOWN, page * SHOWN + 1))
+    return page_rows[:SHOWN], len(page_rows) > SHOWN
 
 
 def may_cancel(bank: Bank, initiation: Initiation, customer: str) -> bool:
@@ -192,7 +192,7 @@ def accepts(bank: Bank, session: Session, is_right: bool) -> bool:
     if is_right:
         return True
     session.wrong += 1
-    left = bank.decisions.wrong_codes_max - session.wrong
-    if left > 0:
-        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    tries_left = bank.decisions.wrong_codes_max - session.wrong
+    if tries_left > 0:
+        raise Refusal(Error.CODE_WRONG, left=tries_left, lasting=True)
     return False

@@ -161,10 +161,10 @@ def compute_due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debto
     if contract.amount is not None:
         return contract.amount if contract.amount <= accounts.compute_available_funds(bank, debtor) else None
     funds = Money(accounts.compute_unreserved_balance(bank, debtor), debtor.currency)  # nobody saves by an overdraft
-    rest = funds - contract.minimal if contract.minimal else funds
-    if contract.maximal is not None and contract.maximal < rest:
-        rest = contract.maximal
-    return rest if rest.is_positive else None
+    due_amount = funds - contract.minimal if contract.minimal else funds
+    if contract.maximal is not None and contract.maximal < due_amount:
+        due_amount = contract.maximal
+    return due_amount if due_amount.is_positive else None
 
 
 def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:

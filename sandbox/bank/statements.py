@@ -141,8 +141,8 @@ def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     backwards = bank.decisions.order_of_items == "newest_first"
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
     windows = (select_lines(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
-    first, *others = windows
-    lines = heapq.merge(first, *others, key=position_of, reverse=backwards) if others else first
+    first, *other_windows = windows
+    lines = heapq.merge(first, *other_windows, key=position_of, reverse=backwards) if other_windows else first
     is_first = query.before in (None, FIRST, LAST)  # the first page with lines; an empty page may come before it
     waiting = _list_pending(bank, query, currencies) if is_first else []
     size = query.page_size - len(waiting)

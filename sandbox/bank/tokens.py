@@ -71,10 +71,10 @@ def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, e
 def find_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient | None:
     """Returns the first client to whom an id and a secret belong, or None. Compares the credentials of every client, so
     that the duration does not reveal which one it was."""
-    named = ((bank.clients.get(client_id), secret) for client_id, secret in credentials)
+    clients_and_secrets = ((bank.clients.get(client_id), secret) for client_id, secret in credentials)
     fitting = [
         client
-        for client, secret in named
+        for client, secret in clients_and_secrets
         if pkce.is_same_secret(client.secret if client else "", secret) and client is not None
     ]
     return fitting[0] if fitting else None

@@ -40,14 +40,14 @@ def fits_redirect(pattern: str, uri: str) -> bool:
     if "#" in uri or allowed.hostname not in _LOOPBACK or parts.scheme != allowed.scheme:
         return False
     # The library reads http://[::1].evil.com/ as the host ::1, so the whole authority is held against the pattern.
-    host, rest = parts.netloc[: len(allowed.netloc)], parts.netloc[len(allowed.netloc) :]
-    return host.lower() == allowed.netloc and _PORT.match(rest) is not None
+    host, port_text = parts.netloc[: len(allowed.netloc)], parts.netloc[len(allowed.netloc) :]
+    return host.lower() == allowed.netloc and _PORT.match(port_text) is not None
 
 
-def add_query(uri: str, **added: str | None) -> str:
+def add_query(uri: str, **values: str | None) -> str:
     """Returns the URL with parameters added after those it has (choice 5). Parameters that are None are left out."""
     parts = urlsplit(uri)
-    more = urlencode({name: value for name, value in added.items() if value is not None})
+    more = urlencode({name: value for name, value in values.items() if value is not None})
     query = f"{parts.query}&{more}" if parts.query and more else parts.query or more
     return urlunsplit(parts._replace(query=query))
 

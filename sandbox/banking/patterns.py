@@ -20,10 +20,10 @@ def fits(text: str, pattern: str) -> bool:
     fast."""
     if not is_pattern(pattern):
         return text == pattern
-    first, *rest = (short_pieces if len(pattern) <= SHORT else pieces_of)(pattern)
-    if not rest:
+    first, *other_pieces = (short_pieces if len(pattern) <= SHORT else pieces_of)(pattern)
+    if not other_pieces:
         return len(first) == len(text) and matches_at(first, text, 0)
-    *middle, last = rest
+    *middle, last = other_pieces
     at, end = len(first), len(text) - len(last)
     if at > end or not matches_at(first, text, 0) or not matches_at(last, text, end):
         return False

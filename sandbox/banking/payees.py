@@ -110,15 +110,15 @@ def _rotate(words: tuple[str, ...]) -> Iterator[str]:
 def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Whether the longer name has each word of the shorter one, and these words are at least half of its letters."""
     shorter, longer = sorted((ours, theirs), key=lambda words: sum(map(len, words)))
-    left, known = list(longer), 0
+    unmatched_words, matched_length = list(longer), 0
     for word in sorted(shorter, key=len, reverse=True):  # initials last: they fit many words
-        fitting = next((other for other in left if _is_spelled_alike(word, other)), None)
+        fitting = next((other for other in unmatched_words if _is_spelled_alike(word, other)), None)
         if fitting is None:
             return False
-        left.remove(fitting)
-        known += len(fitting)
+        unmatched_words.remove(fitting)
+        matched_length += len(fitting)
     whole = sum(map(len, longer))
-    return known >= whole * KNOWN_SHARE and any(len(word) > 1 for word in shorter)
+    return matched_length >= whole * KNOWN_SHARE and any(len(word) > 1 for word in shorter)
 
 
 def _is_spelled_alike(word: str, other: str) -> bool:

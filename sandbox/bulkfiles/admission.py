@@ -205,9 +205,9 @@ def encoding_of(start: bytes) -> str:
         return marked or "utf_8"
     declared = READABLE.get(normalize_encoding(match[1].lower())) if match[1].isascii() else None
     if declared is None:
-        known = "UTF-8, UTF-16, ISO-8859-1 and windows-1252 are some that are"
+        examples = "UTF-8, UTF-16, ISO-8859-1 and windows-1252 are some that are"
         name = repr(match[1][:ENCODING_NAME_MAX])
-        raise UndecodableError(f"the XML declares the encoding {name}, which is not known; {known}")
+        raise UndecodableError(f"the XML declares the encoding {name}, which is not known; {examples}")
     if _encoding_family_of(declared) != _encoding_family_of(marked or "") or (
         marked == "utf_8" and declared not in UTF_8
     ):

@@ -207,8 +207,8 @@ def _render_lines(report: FileReport) -> Iterator[str]:
 
 def _render_findings(findings: FileFindings, indent: str) -> Iterator[str]:
     for finding in findings:
-        where = f"line {finding.place}" if finding.line is not None else finding.place
-        yield f"{indent}{where}: {finding.code}: {finding.text}"
+        place_text = f"line {finding.place}" if finding.line is not None else finding.place
+        yield f"{indent}{place_text}: {finding.code}: {finding.text}"
     if findings.count > len(findings.first):
-        rest = ", ".join(f"{code} {count}" for code, count in sorted(findings.counts.items()))
-        yield f"{indent}{findings.count} findings in all: {rest}"
+        counts_text = ", ".join(f"{code} {count}" for code, count in sorted(findings.counts.items()))
+        yield f"{indent}{findings.count} findings in all: {counts_text}"

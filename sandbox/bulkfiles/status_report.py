@@ -184,8 +184,8 @@ def _find_common_status(counts: Counter[str]) -> str | None:
 def _reasons_of(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
     texts: dict[str, list[str]] = {}
     for finding in findings:
-        where = f"line {finding.place}" if finding.line is not None else finding.place
-        texts.setdefault(_convert_code(finding.code), []).append(f"{finding.code} at {where}: {finding.text}")
+        place_text = f"line {finding.place}" if finding.line is not None else finding.place
+        texts.setdefault(_convert_code(finding.code), []).append(f"{finding.code} at {place_text}: {finding.text}")
     return tuple(StatusReason(code, tuple(lines)) for code, lines in texts.items())
 
 

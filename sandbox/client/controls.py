@@ -68,8 +68,8 @@ class PsuControl:
         method: str | None = None,
     ) -> str:
         """Signs a payment or gives a consent, and returns the callback address."""
-        chosen = None if accounts is None else list(accounts)
-        return self._act("approve", address, customer=customer, account=account, accounts=chosen, method=method)
+        chosen_ibans = None if accounts is None else list(accounts)
+        return self._act("approve", address, customer=customer, account=account, accounts=chosen_ibans, method=method)
 
     def refuse(self, address: str, customer: str | None = None) -> str:
         return self._act("refuse", address, customer=customer)
@@ -141,10 +141,16 @@ class Controls(Connection):
     ) -> "Controls":
         """Makes a world of a scenario, which is a name or a content. An argument that is None has the value with which
         the server started. Raises Refused (409) if a world of that name exists, unless `replace` is true."""
-        chosen = None if variants is None else dict(variants)
-        added = list(extensions) if extensions else None
+        changed_axes = None if variants is None else dict(variants)
+        extension_lines = list(extensions) if extensions else None
         body = given(
-            scenario=scenario, seed=seed, clock=clock, life=life, replace=replace, variants=chosen, extensions=added
+            scenario=scenario,
+            seed=seed,
+            clock=clock,
+            life=life,
+            replace=replace,
+            variants=changed_axes,
+            extensions=extension_lines,
         )
         self.call("PUT", f"/worlds/{quote(name, safe='')}", body)
         return self.world(name)

@@ -98,14 +98,14 @@ def pass_ids(
     for place in reversed(places):
         if place not in taken_ids:
             free[key(listed[place])].append(place)
-    left = []
+    remaining_lines = []
     for line in old:
         same = free[key(line.info)]
         if same:
             taken_ids[same.pop()] = line.id
         else:
-            left.append(line)
-    return left
+            remaining_lines.append(line)
+    return remaining_lines
 
 
 def content_of(info: TransactionInfo) -> Hashable:

@@ -192,10 +192,10 @@ def send(
 ) -> ClientReply:
     """Sends one request. Raises Refused or Unreadable."""
     answer = http.request(method, url, headers=headers, params=query or None, content=content, follow_redirects=False)
-    asked = f"{method} {answer.request.url.raw_path.decode()}"
+    request_line = f"{method} {answer.request.url.raw_path.decode()}"
 
     def reply_with(body: Any) -> ClientReply:
-        return ClientReply(answer.status_code, body, answer.headers, headers.get("Request-ID"), asked)
+        return ClientReply(answer.status_code, body, answer.headers, headers.get("Request-ID"), request_line)
 
     try:
         reply = reply_with(read_json(answer.content))
@@ -367,13 +367,13 @@ def accept_language(text: str) -> str:
     """Returns the header Accept-Language. Adds each language without its region too, because a bank may know no
     regions."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    named = {part.partition(";")[0].lower() for part in parts}
+    bare_languages = {part.partition(";")[0].lower() for part in parts}
     rows: list[str] = []
     for part in parts:
         tag, mark, weight = part.partition(";")
         bare = tag.partition("-")[0].lower()
         rows.append(part)
-        if bare not in named:
-            named.add(bare)
+        if bare not in bare_languages:
+            bare_languages.add(bare)
             rows.append(f"{bare}{mark}{weight}")
     return ", ".join(rows)

@@ -122,12 +122,12 @@ class AccessOptions:
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
         """With --tls, sets `client_certificates` to `tls`, unless an option or the scenario sets it."""
-        named = self.client_certificates
-        if named is None and self.tls and beginning.settings.client_certificates == "off":
-            named = "tls"
-        if named is None:
+        certificates_mode = self.client_certificates
+        if certificates_mode is None and self.tls and beginning.settings.client_certificates == "off":
+            certificates_mode = "tls"
+        if certificates_mode is None:
             return beginning
-        return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
+        return replace(beginning, settings=replace(beginning.settings, client_certificates=certificates_mode))
 
     def open_controls(self, app: Any, worlds: "WorldRegistry", bank: str) -> str | None:
         """Serves the controls on a port of their own, and returns its address. Returns None if no such port is set."""

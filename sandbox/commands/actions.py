@@ -226,8 +226,8 @@ def take(far: RemoteWorld, file: Path, name: str | None, replace: bool, yes: boo
     far.demand_yes("POST /import", yes, replace=replace)
     with explain_errors(OSError, about=f"{file} cannot be read: "):
         content = file.read_bytes()
-    packed = content if content.startswith(GZIP) else gzip.compress(content, compresslevel=5, mtime=0)
+    compressed_file = content if content.startswith(GZIP) else gzip.compress(content, compresslevel=5, mtime=0)
     query = ({"as": name} if name else {}) | ({"replace": "true"} if replace else {})
     path = f"/import?{urlencode(query)}" if query else "/import"
-    world = json.loads(far.carry("POST", path, packed))
+    world = json.loads(far.carry("POST", path, compressed_file))
     far.tell(world, lambda: f"world {world['name']} with {world['acts']} acts: {describe_clock(world['clock'])}")

@@ -38,18 +38,18 @@ def health(url: str | None, key: str | None, live: bool, wait: int, as_json: boo
 
     It reads the options of `serve` from the environment too, so that beside a server it needs none.
     """
-    where = url.rstrip("/") if url else address_of(served)
-    for left in range(round(wait / PAUSE), -1, -1):
-        fault = fault_at(f"{where}{PATH}{'?live' if live else ''}", key, served["controls"] == "on")
-        if fault is None or left == 0:
+    checked_url = url.rstrip("/") if url else address_of(served)
+    for pauses_left in range(round(wait / PAUSE), -1, -1):
+        fault = fault_at(f"{checked_url}{PATH}{'?live' if live else ''}", key, served["controls"] == "on")
+        if fault is None or pauses_left == 0:
             break
         time.sleep(PAUSE)
     if as_json:
-        click.echo(json.dumps({"url": where, "up": fault is None, "fault": fault}, indent=2))
+        click.echo(json.dumps({"url": checked_url, "up": fault is None, "fault": fault}, indent=2))
         sys.exit(0 if fault is None else 1)
     if fault is not None:
-        raise click.ClickException(f"{where} is not up: {fault}")
-    click.echo(f"{where} is up")
+        raise click.ClickException(f"{checked_url} is not up: {fault}")
+    click.echo(f"{checked_url} is up")
 
 
 def address_of(served: dict[str, Any]) -> str:

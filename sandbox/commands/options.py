@@ -91,8 +91,8 @@ def added_options(command: str, word: str) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         @functools.wraps(function)
         def gathered(*words: Any, **options: Any) -> Any:
-            added = [kind(**{row.name: options.pop(row.name) for row in fields(kind)}) for kind in kinds]
-            return function(*words, **{word: added}, **options)
+            option_values = [kind(**{row.name: options.pop(row.name) for row in fields(kind)}) for kind in kinds]
+            return function(*words, **{word: option_values}, **options)
 
         rows = [row for kind in kinds for row in fields(kind)]
         return all_of(*(row.metadata["option"](row.name) for row in rows))(gathered)
@@ -127,8 +127,8 @@ def json_fault(error: json.JSONDecodeError) -> str:
     """Returns the reason of the error, its line and column, and the text around the place with a mark before it."""
     before, after = error.doc[: error.pos], error.doc[error.pos :]
     line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"
-    where = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
-    return f"{error.msg[:1].lower()}{error.msg[1:]} at {where}, where the arrow is: {line}"
+    place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+    return f"{error.msg[:1].lower()}{error.msg[1:]} at {place}, where the arrow is: {line}"
 
 
 def brussels_today() -> date:

@@ -127,9 +127,9 @@ class RemoteWorld:
         except (Unreadable, NotJson) as no:
             raise click.ClickException(f"the server at that address is no sandbox: {no}") from None
         except (httpx.TransportError, httpx.InvalidURL) as no:
-            where = self.controls.base_url
+            base_url = self.controls.base_url
             raise click.ClickException(
-                f"no sandbox answers at {where}: {no}. `bank-sandbox serve` starts one"
+                f"no sandbox answers at {base_url}: {no}. `bank-sandbox serve` starts one"
             ) from None
 
     def tell(self, body: Any, render: Callable[[], str]) -> None:

@@ -100,8 +100,8 @@ def values(name: str, as_json: bool) -> None:
     readings = _read((name,))
     if _print_unreadable(readings):
         sys.exit(UNREADABLE)
-    chosen = _select_scripts(readings)[0].scenario
-    click.echo(json_text({"values": as_objects(values_of(chosen.rules))}) if as_json else write_markdown(chosen))
+    scenario = _select_scripts(readings)[0].scenario
+    click.echo(json_text({"values": as_objects(values_of(scenario.rules))}) if as_json else write_markdown(scenario))
 
 
 @scenario.command()

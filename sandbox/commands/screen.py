@@ -46,13 +46,13 @@ def choose_columns(
     """Returns the positions of the columns to show, and the names of the columns to leave out. Columns are left out in
     the order of `drops` until the table fits the width."""
     widths = [max(len(row[at]) for row in [titles(columns), *rows]) for at in range(len(columns))]
-    shown, left_out = list(range(len(columns))), []
+    shown_columns, left_out = list(range(len(columns))), []
     for name in drops:
-        if sum(widths[at] + len(GAP) for at in shown) - len(GAP) <= width:
+        if sum(widths[at] + len(GAP) for at in shown_columns) - len(GAP) <= width:
             break
-        shown.remove(columns.index(name))
+        shown_columns.remove(columns.index(name))
         left_out.append(titles([name])[0])
-    return shown, left_out
+    return shown_columns, left_out
 
 
 def list_table(
@@ -64,8 +64,8 @@ def list_table(
         return align(rows, titles(columns)), ""
     if wide:
         return fit_table(rows, titles(columns), WIDE), ""
-    shown, left_out = choose_columns(rows, columns, drops, get_terminal_size().columns)
-    text = fit_table([[row[at] for at in shown] for row in rows], titles([columns[at] for at in shown]))
+    shown_columns, left_out = choose_columns(rows, columns, drops, get_terminal_size().columns)
+    text = fit_table([[row[at] for at in shown_columns] for row in rows], titles([columns[at] for at in shown_columns]))
     return text, f"left out, as the terminal is narrow: {', '.join(left_out)}; --wide shows all" if left_out else ""
 
 
@@ -88,14 +88,14 @@ def fit_table(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | N
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=None, padding=(0, len(GAP), 0, 0), pad_edge=False, header_style="bold")
+    table = Table(box=None, padding=(0, len(GAP), 0, 0), pad_edge=False, header_style="bold")
     for name in head:
-        drawn.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold")
     for row in rows:
-        drawn.add_row(*(Text(cell, style=colour_of(cell)) for cell in row))
+        table.add_row(*(Text(cell, style=colour_of(cell)) for cell in row))
     console = Console(width=width, force_terminal=True, highlight=False)
     with console.capture() as captured:
-        console.print(drawn)
+        console.print(table)
     return captured.get().rstrip("\n")
 
 
@@ -133,12 +133,14 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..
     )
 
     counted: ProgressColumn = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    left: ProgressColumn = TimeRemainingColumn() if total else TimeElapsedColumn()
+    time_column: ProgressColumn = TimeRemainingColumn() if total else TimeElapsedColumn()
     shared = is_on_terminal()  # lines printed meanwhile go above the bar; into a file they go as they are
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), counted, left)
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as drawn:
-        task = drawn.add_task(label, total=total)
-        yield lambda count, *, total=None, label=None: drawn.update(task, advance=count, total=total, description=label)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), counted, time_column)
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda count, *, total=None, label=None: progress.update(
+            task, advance=count, total=total, description=label
+        )
 
 
 def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:

@@ -133,10 +133,10 @@ def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) 
         return "\n".join([*lines, ""])
     there = make_openable(controls)
     lines += [place("console", f"{there}/_sandbox/"), place("documentation", f"{there}/_sandbox/docs"), ""]
-    where = "" if there == URL else f" --url {there}"
+    url_option = "" if there == URL else f" --url {there}"
     key = " --key ..." if keyed else ""
     if bank == controls:
-        lines += [f"Next: {bold(f'{program()} pay{where}{key}')}, or New in the console."]
+        lines += [f"Next: {bold(f'{program()} pay{url_option}{key}')}, or New in the console."]
     return "\n".join(lines)
 
 

@@ -42,10 +42,10 @@ def customer_option(about: str, default: str | None = None) -> Callable[..., Any
 def demand_controls(far: RemoteWorld, customer: str | None) -> None:
     """Asks the controls for the customers. So a wrong key or an unknown customer ends the command before it makes
     anything."""
-    known = [str(row["customer"]) for row in far.controls.listed("customers")]
-    if customer is None or customer in known:
+    customers = [str(row["customer"]) for row in far.controls.listed("customers")]
+    if customer is None or customer in customers:
         return
-    near = get_close_matches(customer, known, 1)
+    near = get_close_matches(customer, customers, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise click.BadParameter(
         f"{customer!r} is no customer of this bank.{hint} `bank-sandbox customers` lists them",
@@ -202,12 +202,12 @@ def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
     """Asks for a consent and gives it as a customer. The TPP is demo-tpp. Shows the tokens and accounts."""
     demand_controls(far, customer)
     tpp = tpp_of(far)
-    asked = tpp.consent_addresses()
+    consent_request = tpp.consent_addresses()
     if refuse:
-        summary: dict[str, Any] = {"redirect": far.controls.psu.refuse(asked.address, customer)}
+        summary: dict[str, Any] = {"redirect": far.controls.psu.refuse(consent_request.address, customer)}
     else:
-        callback = far.controls.psu.approve(asked.address, customer)
-        tokens = tpp.tokens_from(callback, asked.flow)
+        callback = far.controls.psu.approve(consent_request.address, customer)
+        tokens = tpp.tokens_from(callback, consent_request.flow)
         accounts = [{"iban": account.iban, "logical_id": account.logical_id} for account in tpp.accounts(tokens)]
         summary = {"access_token": tokens.access, "refresh_token": tokens.refresh, "accounts": accounts}
     far.tell(summary, lambda: _describe_consent(summary))

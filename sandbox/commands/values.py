@@ -44,8 +44,8 @@ def values(text: str | None, scenario: str, as_json: bool) -> None:
     from sandbox.scenarios.well_known_values import values_of
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
-        known = list(values_of(load(scenario).rules))
-    rows = as_objects(known)
+        well_known_values = list(values_of(load(scenario).rules))
+    rows = as_objects(well_known_values)
     if text:
         rows = [row for row in rows if text.casefold() in " ".join(row.values()).casefold()]
     if as_json:
@@ -70,12 +70,12 @@ def find_value(name: str, kind: str | None) -> "WellKnownValue":
     first, which is one of payments."""
     from sandbox.scenarios.well_known_values import list_default_values
 
-    known = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]
+    candidates = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]
     for fits in (lambda value: value.value == name, lambda value: shorten_value(value.value) == shorten_value(name)):
-        fitting = [value for value in known if fits(value)]
+        fitting = [value for value in candidates if fits(value)]
         if fitting:
             return fitting[0]
-    near = get_close_matches(shorten_value(name), [shorten_value(value.value) for value in known], 3, 0.5)
+    near = get_close_matches(shorten_value(name), [shorten_value(value.value) for value in candidates], 3, 0.5)
     hint = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
     raise click.BadParameter(
         f"{name} is no well-known value.{hint} `bank-sandbox values` lists them.", param_hint="NAME"
@@ -108,9 +108,9 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
         return
     lead_on(far, value, initiation, customer or ("bakkerij" if value.kinds == ("bulk",) else "alice"))
     status = tpp_of(far).status(initiation)
-    shown = {"payment_id": initiation.reference.id, "status": status.status, "reason": status.reason}
-    shown |= {"value": value.value, "console": console_of(far, initiation)}
-    far.tell(shown, lambda: f"{about}\n{render_initiation(shown)}")
+    initiation_row = {"payment_id": initiation.reference.id, "status": status.status, "reason": status.reason}
+    initiation_row |= {"value": value.value, "console": console_of(far, initiation)}
+    far.tell(initiation_row, lambda: f"{about}\n{render_initiation(initiation_row)}")
 
 
 def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "Initiation":

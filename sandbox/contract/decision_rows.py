@@ -136,11 +136,13 @@ class Axis:
 
         If no value names a field, each value sets the axis's own field to the value's name.
         """
-        named = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
+        default_fields = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
         values = []
         for value in self.values:
-            changes = {other or name: content for other, content in value.fields} if named else {name: value.name}
-            values.append(replace(value, fields=tuple(sorted((named | changes).items()))))
+            changes = (
+                {other or name: content for other, content in value.fields} if default_fields else {name: value.name}
+            )
+            values.append(replace(value, fields=tuple(sorted((default_fields | changes).items()))))
         return replace(self, name=self.name or name, values=tuple(values))
 
     def described(self) -> dict[str, Any]:

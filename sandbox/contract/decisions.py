@@ -101,11 +101,15 @@ def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
     """Returns decisions with changed settings and variants. If both set the same field, the setting counts."""
     settings = {name: value for name, value in changes.items() if name != "variants"}
     variants = dict(changes.get("variants", ()))
-    chosen = {name: value for axis, of_axis in variants.items() for name, value in AXES[axis].value(of_axis).fields}
-    named = dict(decisions.named) | {axis: value for axis, value in variants.items() if axis in SET_BY_SETTINGS}
-    changed = replace(decisions, **chosen | settings)
-    left = (pair for pair in sorted(named.items()) if pair[1] != DEFAULTS[pair[0]] and _holds(changed, *pair))
-    return replace(changed, named=tuple(left))
+    variant_fields = {
+        name: value for axis, of_axis in variants.items() for name, value in AXES[axis].value(of_axis).fields
+    }
+    axis_values = dict(decisions.named) | {axis: value for axis, value in variants.items() if axis in SET_BY_SETTINGS}
+    changed = replace(decisions, **variant_fields | settings)
+    remaining_pairs = (
+        pair for pair in sorted(axis_values.items()) if pair[1] != DEFAULTS[pair[0]] and _holds(changed, *pair)
+    )
+    return replace(changed, named=tuple(remaining_pairs))
 
 
 def value_in(decisions: Decisions, axis: Axis) -> str | None:

@@ -36,19 +36,19 @@ def demand_open_files(count: int) -> None:
     """Lets the process open this number of files, as far as the system allows it."""
     if resource is None:
         return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < count:
-        most = count if hard == resource.RLIM_INFINITY else min(hard, count)
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft_limit != resource.RLIM_INFINITY and soft_limit < count:
+        most = count if hard_limit == resource.RLIM_INFINITY else min(hard_limit, count)
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard_limit))
 
 
 def open_files_max() -> int | None:
     """Returns how many files the process may open, or None if there is no limit."""
     if resource is None:
         return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return None if soft == resource.RLIM_INFINITY else soft
+    soft_limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft_limit == resource.RLIM_INFINITY else soft_limit
 
 
 def has_hung_up(line: socket.socket) -> bool:

@@ -148,10 +148,10 @@ class HabitAccount:
             if habit.role not in by_role and habit.party is None:
                 candidates = counterparties[habit.role, self._language]
                 by_role[habit.role] = self._rng.sample(candidates, ROLES[habit.role].per_account)
-            chosen = by_role[habit.role] if habit.party is None else (Counterparty(*habit.party, "", ""),)
+            parties = by_role[habit.role] if habit.party is None else (Counterparty(*habit.party, "", ""),)
             steady = self._draw_amount(habit, self._rng) if habit.steady else 0
             days = takewhile(lambda day: day <= self._last_day, list_due_days(habit, self.opens_on))
-            yield HabitPlan(habit, chosen, steady, frozenset(days), habit.a_week / 7 / CHANCES)
+            yield HabitPlan(habit, parties, steady, frozenset(days), habit.a_week / 7 / CHANCES)
 
     def _draw_amount(self, habit: Habit, rng: Random) -> int:
         if habit.fixed:
@@ -252,5 +252,5 @@ def list_due_days(habit: Habit, after: date) -> Iterator[date]:
 
 def terminal_of(party: Counterparty) -> str:
     """Returns the number of a shop's terminal, which is always the same."""
-    drawn = blake2b(f"{party.name}/{party.town}".encode(), digest_size=4).digest()
-    return f"{int.from_bytes(drawn) % 10**8:08}"
+    digest = blake2b(f"{party.name}/{party.town}".encode(), digest_size=4).digest()
+    return f"{int.from_bytes(digest) % 10**8:08}"

@@ -163,9 +163,9 @@ class FutureHabits:
             return
         past = self._past = self._past or whole_past_of(*self._past_key)
         account = past.accounts[ongoing.iban]
-        drawn = blake2b(ongoing.key + b"/slot/%d" % now.slot, digest_size=16).digest()
+        random_bytes = blake2b(ongoing.key + b"/slot/%d" % now.slot, digest_size=16).digest()
         ledger = LiveLedger(bank, past.references, self._shared)
-        account.perform(ledger, Random(int.from_bytes(drawn)), day, spent_on, account.plans[ongoing.number])
+        account.perform(ledger, Random(int.from_bytes(random_bytes)), day, spent_on, account.plans[ongoing.number])
 
     def _find_next_dated(self, rank: int, after: date) -> HabitOccurrence:
         habit = self._habits[rank].habit
@@ -199,9 +199,9 @@ def _list_ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[O
 def _draw_slot(ongoing: OngoingHabit, slot: int) -> int:
     week, place = divmod(slot, WEEK_CHANCES)
     while True:
-        drawn = blake2b(ongoing.key + b"/week/%d" % week, digest_size=WEEK_CHANCES * CHANCE_BITS // 8).digest()
+        random_bytes = blake2b(ongoing.key + b"/week/%d" % week, digest_size=WEEK_CHANCES * CHANCE_BITS // 8).digest()
         for number in range(place, WEEK_CHANCES):
-            if int.from_bytes(drawn[3 * number : 3 * number + 3]) < ongoing.chance:
+            if int.from_bytes(random_bytes[3 * number : 3 * number + 3]) < ongoing.chance:
                 return week * WEEK_CHANCES + number
         week, place = week + 1, 0
 

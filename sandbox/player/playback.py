@@ -113,7 +113,7 @@ def _step(stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None
 
 def _try(stage: ScenarioContext, step: ScriptStep, content: Content, outcome: Outcome) -> None:
     try:
-        done = VERBS[step.what](stage, content)
+        step_result = VERBS[step.what](stage, content)
     except Refused as refused:
         outcome.reply, outcome.refusal = refused.reply, str(refused)
     except Unreadable as unreadable:
@@ -125,8 +125,8 @@ def _try(stage: ScenarioContext, step: ScriptStep, content: Content, outcome: Ou
     except ForeignCallback as no:
         outcome.refusal = f"the callback brings no code: {no}"
     else:
-        outcome.capture = done if isinstance(done, Capture) else None
-        outcome.reply = done.reply if isinstance(done, Capture) else done
+        outcome.capture = step_result if isinstance(step_result, Capture) else None
+        outcome.reply = step_result.reply if isinstance(step_result, Capture) else step_result
 
 
 def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:

@@ -29,21 +29,21 @@ def _initiate(stage: ScenarioContext, content: Content, kind: PathKind, body: Co
 
 def file(stage: ScenarioContext, content: Content) -> Capture:
     """Sends a bulk file: a shipped sample, a text, or a csv made of transfers."""
-    product, sent = "csv", None
+    product, file_content = "csv", None
     if "sample" in content:
         name = content["sample"]
         if name not in SAMPLES:
             raise ScriptFault(f"{name!r} is no sample file: `bank-sandbox bulk samples` lists them")
         product = "csv" if name.endswith(".csv") else "pain.001"
-        sent = fill_sample(name, date.fromisoformat(stage.fill("{today}")))
+        file_content = fill_sample(name, date.fromisoformat(stage.fill("{today}")))
     elif "content" in content:
-        sent = str(content["content"]).encode()
-        product = "pain.001" if sent.lstrip().startswith(b"<") else "csv"
+        file_content = str(content["content"]).encode()
+        product = "pain.001" if file_content.lstrip().startswith(b"<") else "csv"
     else:
-        sent = orders.write_csv(stage, content)
+        file_content = orders.write_csv(stage, content)
     tpp = stage.find_tpp(content.get("client"))
     reference = content.get("payment_information_id")
-    initiation = tpp.send_file(sent, content.get("product", product), reference, resend=_is_sent_again(content))
+    initiation = tpp.send_file(file_content, content.get("product", product), reference, resend=_is_sent_again(content))
     return Capture(initiation.reply, tpp.caller.client_id, initiation, None, initiation.flow)
 
 
@@ -188,7 +188,7 @@ def call(stage: ScenarioContext, content: Content) -> ClientReply:
     if path.startswith("/_sandbox"):
         return stage.controls.call(method, path.removeprefix("/_sandbox"), content.get("json"))
     tpp = stage.find_tpp(content.get("client"))
-    sent, media = orders.read_raw_body(content)
+    body, media = orders.read_raw_body(content)
     return tpp.caller.call(
         method,
         path,
@@ -196,7 +196,7 @@ def call(stage: ScenarioContext, content: Content) -> ClientReply:
         token=stage.access(content),
         flow=None if "token" in content else tpp.caller.flow("PIS"),
         query=query_text(content.get("query") or {}),
-        content=sent,
+        content=body,
         extra={"Content-Type": media} if media else None,
     )
 

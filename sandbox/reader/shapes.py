@@ -157,8 +157,10 @@ class Table:
                 notes.add(node, f"'{name}' is missing")
         if self.one_of and not any(name in node.rows for name in self.one_of):
             notes.add(node, f"one of {join_names(self.one_of)} is missing")
-        known = [(self.fields[name], name, entry.value) for name, entry in node.rows.items() if name in self.fields]
-        values = notes.read_each(known)
+        known_entries = [
+            (self.fields[name], name, entry.value) for name, entry in node.rows.items() if name in self.fields
+        ]
+        values = notes.read_each(known_entries)
         notes.demand_no_errors_since(count)
         return self.make(values)
 

@@ -151,9 +151,9 @@ class Node:
                 return entry.value
             if path.startswith(f"{name}."):
                 return entry.value.find(path[len(name) + 1 :])
-        first, _, rest = path.partition(".")
+        first, _, remaining_path = path.partition(".")
         if first.isdecimal() and int(first) < len(self.items):
-            return self.items[int(first)].find(rest)
+            return self.items[int(first)].find(remaining_path)
         return self
 
 

@@ -88,7 +88,7 @@ class HarWriter:
 def write_entry(call: RecordedCall) -> dict[str, Any]:
     took = call.ended - call.began if call.ended and call.began else None
     milliseconds = 0.0 if took is None else took.total_seconds() * 1000
-    sent, came = (headers.get("content-type", "") for headers in (call.headers, call.reply_headers))
+    request_type, reply_type = (headers.get("content-type", "") for headers in (call.headers, call.reply_headers))
     request = {
         "method": call.method,
         "url": call.url,
@@ -105,7 +105,7 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
         "httpVersion": "HTTP/1.1",
         "headers": _make_pairs(call.reply_headers),
         "cookies": [],
-        "content": {"size": len(call.reply_body.encode()), "mimeType": came, "text": call.reply_body},
+        "content": {"size": len(call.reply_body.encode()), "mimeType": reply_type, "text": call.reply_body},
         "redirectURL": call.reply_headers.get("location", ""),
         "headersSize": -1,
         "bodySize": -1,
@@ -113,7 +113,7 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
     return {
         "startedDateTime": call.began.isoformat() if call.began else None,
         "time": milliseconds,
-        "request": request | ({"postData": {"mimeType": sent, "text": call.body}} if call.body else {}),
+        "request": request | ({"postData": {"mimeType": request_type, "text": call.body}} if call.body else {}),
         "response": response,
         "cache": {},
         "timings": {"send": 0, "wait": milliseconds, "receive": 0},

@@ -192,17 +192,17 @@ class Masker:
         return value if is_plain or value in list_vocabulary() else self.mask_prose(value)
 
     def mask_credentials(self, value: str) -> str:
-        scheme, blank, rest = value.partition(" ")
+        scheme, blank, credentials = value.partition(" ")
         if scheme.lower() not in SCHEMES:
             return self.mask_value("token", value)
-        if not rest.strip():
+        if not credentials.strip():
             return value
         if scheme.lower() != "basic":
-            return f"{scheme} {self.mask_value('token', rest)}"
+            return f"{scheme} {self.mask_value('token', credentials)}"
         try:
-            user, colon, secret = b64decode(rest.strip(), validate=True).decode().partition(":")
+            user, colon, secret = b64decode(credentials.strip(), validate=True).decode().partition(":")
         except ValueError:
-            return f"{scheme} {self.names.secret(rest)}"
+            return f"{scheme} {self.names.secret(credentials)}"
         masked = f"{self.names.client(user)}{colon}{self.names.secret(secret) if secret else ''}"
         return f"{scheme} {b64encode(masked.encode()).decode()}"
 
@@ -223,10 +223,10 @@ class Masker:
         """Replaces a digest of the body by a digest of the masked body. Otherwise an IBAN in a short body could be
         guessed from its digest."""
         right, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (body, masked))
-        name, equals, given = value.partition("=")
+        name, equals, digest = value.partition("=")
         if not equals or name.lower() not in DIGESTS:
             return self.names.secret(value)
-        return f"{name}={given.replace(right, other) if given.strip(':') == right else self.names.secret(given)}"
+        return f"{name}={digest.replace(right, other) if digest.strip(':') == right else self.names.secret(digest)}"
 
     def mask_signature(self, value: str, body: str, masked: str) -> str:
         """Masks a signature, which may be a JWS with or without payload, or of another kind."""
@@ -333,7 +333,7 @@ class Masker:
         written = StringIO()
         writer = csv.writer(written, delimiter=delimiter, lineterminator="\r\n" if "\r\n" in text else "\n")
         writer.writerow(
-            [name if known else self.mask_value("", name) for name, known in zip(head, columns, strict=True)]
+            [name if is_known else self.mask_value("", name) for name, is_known in zip(head, columns, strict=True)]
         )
         for row in rows:
             places = zip_longest(columns[: len(row)], row, fillvalue="")
@@ -351,9 +351,9 @@ class Masker:
         value."""
         if PLAIN_KEY.fullmatch(text):
             return text
-        known = self.names.find(text)
-        if known is not None:
-            return known
+        pseudonym = self.names.find(text)
+        if pseudonym is not None:
+            return pseudonym
         return text if KEY.fullmatch(text) else self.mask_value("", text)
 
     def mask_number(self, field: str, text: str) -> str:
@@ -373,9 +373,9 @@ class Masker:
         last = name.rpartition(".")[2]
         if not any(sign.isalnum() for sign in text) or self.is_harmless(name, last, text):
             return text
-        known = self.names.find(text)
-        if known is not None:
-            return known
+        pseudonym = self.names.find(text)
+        if pseudonym is not None:
+            return pseudonym
         if last in CLIENTS:
             return self.names.client(text)
         if last in PROSE:

@@ -69,9 +69,9 @@ class Pseudonyms:
         """Returns another structured communication in the same form: with +++ or as twelve digits."""
         if read_structured(text) is None:
             return NO_STRUCTURED
-        known = self._known.get(text)
-        if known is not None:
-            return known
+        pseudonym = self._known.get(text)
+        if pseudonym is not None:
+            return pseudonym
         other = make_structured(self._take_number("text"))
         return self._add(text, keep_digits(other) if text.isdigit() else other)
 
@@ -98,9 +98,9 @@ class Pseudonyms:
 
     def secret(self, text: str) -> str:
         """Returns a text with other letters and digits at the same places."""
-        known = self._known.get(text)
-        if known is not None or not any(sign.isalnum() for sign in text):
-            return text if known is None else known
+        pseudonym = self._known.get(text)
+        if pseudonym is not None or not any(sign.isalnum() for sign in text):
+            return text if pseudonym is None else pseudonym
         for _ in range(SECRET_TRIES):
             other = scramble(text, self._random)
             if other not in self._taken and other not in self._known:
@@ -111,18 +111,18 @@ class Pseudonyms:
 
     def challenge(self, text: str, method: str) -> str:
         """Returns another challenge. `verifier` later replaces the original verifier by the one that fits it."""
-        known = self._known.get(text)
-        if known is not None:
-            return known
+        pseudonym = self._known.get(text)
+        if pseudonym is not None:
+            return pseudonym
         verifier = scramble("aA0" * (VERIFIER_LENGTH // 3) + "a", self._random)
         self._verifiers[text] = verifier
         return self._add(text, challenge_of("S256", verifier) if method != "plain" else self.secret(text))
 
     def verifier(self, text: str) -> str:
         """Returns another verifier. If the original fits an earlier challenge, the new one fits the new challenge."""
-        known = self._known.get(text)
-        if known is not None or not text.isascii():
-            return known or self.secret(text)
+        pseudonym = self._known.get(text)
+        if pseudonym is not None or not text.isascii():
+            return pseudonym or self.secret(text)
         verifier = self._verifiers.get(challenge_of("S256", text))
         return self.secret(text) if verifier is None else self._add(text, verifier)
 

@@ -55,14 +55,18 @@ class Recording:
         """One sentence for each kind of entry that was left out."""
         rows = []
         if self.broken:
-            shown = "; ".join(f"entry {number}: {reason}" for number, reason in list(self.broken.items())[:SHOWN_MAX])
+            examples = "; ".join(
+                f"entry {number}: {reason}" for number, reason in list(self.broken.items())[:SHOWN_MAX]
+            )
             rows.append(
-                f"{_write_entries(len(self.broken))} of {self.entries} could not be read and are left out: {shown}"
+                f"{_write_entries(len(self.broken))} of {self.entries} could not be read and are left out: {examples}"
             )
         if self.foreign:
-            shown = ", ".join(f"{host or 'no host'} ({count})" for host, count in self.foreign.most_common(SHOWN_MAX))
+            examples = ", ".join(
+                f"{host or 'no host'} ({count})" for host, count in self.foreign.most_common(SHOWN_MAX)
+            )
             more = ", ..." if len(self.foreign) > SHOWN_MAX else ""
-            rows.append(f"{_write_entries(self.foreign.total())} to other hosts are left out: {shown}{more}")
+            rows.append(f"{_write_entries(self.foreign.total())} to other hosts are left out: {examples}{more}")
         if self.elsewhere:
             rows.append(f"{_write_entries(self.elsewhere)} to paths that no bank has are left out")
         return rows
@@ -135,12 +139,12 @@ def select_calls(calls: list[RecordedCall], base: str) -> Recording:
     else:
         hosts = find_bank_hosts([call for call in calls if call.path])
     to_bank = [call for call in calls if call.host in hosts and bool(call.base) == bool(base)]
-    chosen = [call for call in to_bank if call.path]
+    bank_calls = [call for call in to_bank if call.path]
     foreign = Counter(call.host for call in calls if call.host not in hosts)
-    if all(call.began is not None for call in chosen):
-        chosen.sort(key=lambda call: (call.began, call.number))  # browsers list calls as they ended
-    elsewhere = len(calls) - foreign.total() - len(chosen)
-    return Recording("", chosen, len(calls), foreign=foreign, elsewhere=elsewhere)
+    if all(call.began is not None for call in bank_calls):
+        bank_calls.sort(key=lambda call: (call.began, call.number))  # browsers list calls as they ended
+    elsewhere = len(calls) - foreign.total() - len(bank_calls)
+    return Recording("", bank_calls, len(calls), foreign=foreign, elsewhere=elsewhere)
 
 
 def is_below(url: str, base: str) -> bool:
@@ -155,7 +159,7 @@ def is_below(url: str, base: str) -> bool:
 def describe_lack(recording: Recording, base: str) -> str:
     """Returns a sentence that says why no call goes to a bank, and which calls were expected."""
     example = f"POST /payments/{kinds.PAYMENT.products[0]}"
-    where = f"below {base}" if base else "to a bank"
-    reason = f"none of its {recording.entries} calls goes {where}" if recording.entries else "it has no calls"
+    direction = f"below {base}" if base else "to a bank"
+    reason = f"none of its {recording.entries} calls goes {direction}" if recording.entries else "it has no calls"
     notes = "".join(f"; {note}" for note in recording.notes)
     return f"{reason}: expected are calls such as {example} or GET /accounts{notes}"

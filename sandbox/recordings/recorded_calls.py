@@ -77,9 +77,9 @@ class RecordedCall:
     def address(self) -> str:
         """The address of the bank that this call went to: its URL without the path at the bank."""
         segments = self.split.path.split("/")
-        named = [at for at, part in enumerate(segments) if part]
-        left = segments[: named[-len(self.path)]] if self.path else segments
-        return self.split._replace(path="/".join(left).rstrip("/"), query="", fragment="").geturl()
+        filled_places = [at for at, part in enumerate(segments) if part]
+        base_segments = segments[: filled_places[-len(self.path)]] if self.path else segments
+        return self.split._replace(path="/".join(base_segments).rstrip("/"), query="", fragment="").geturl()
 
     @cached_property
     def query(self) -> Mapping[str, str]:
@@ -124,8 +124,10 @@ class RecordedCall:
         return self.ended is not None and later.began is not None and later.began < self.ended
 
     def __str__(self) -> str:
-        shown = self.path[:1] if self.path[:1] == ("accounts",) else self.path[:2]  # the second part there is an id
-        return f"call {self.number}, {self.method} /{'/'.join(shown)}"
+        shown_path = (
+            self.path[:1] if self.path[:1] == ("accounts",) else self.path[:2]
+        )  # the second part there is an id
+        return f"call {self.number}, {self.method} /{'/'.join(shown_path)}"
 
 
 def _read_json(text: str) -> Any:

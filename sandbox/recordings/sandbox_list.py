@@ -25,13 +25,13 @@ def find_entries(content: Any) -> list[Any] | None:
 def read_entry(number: int, row: Any) -> RecordedCall:
     content = row.get("content") or {}
     request, reply = content.get("request") or {}, content.get("reply") or {}
-    named = {header: str(row[name]) for header, name in HEADERS.items() if row.get(name)}
+    named_headers = {header: str(row[name]) for header, name in HEADERS.items() if row.get(name)}
     error = {name: row[name] for name in ERROR if row.get(name)}
     return RecordedCall(
         number,
         str(row["method"]).upper(),
         str(content.get("address") or row["path"]),
-        named | _headers_of(request),
+        named_headers | _headers_of(request),
         str(request.get("body") or ""),
         read_status(row["status"]),
         _headers_of(reply),

@@ -85,8 +85,8 @@ def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) ->
         fitting = (number for number, item in items if not list(find_differences(value, item, place)))
         fitting_item = next(fitting, None)
         if fitting_item is None:
-            rest = f"; after the ones before it there are {quote(actual[position:])}" if actual else "; there is none"
-            yield f"{place}[{index}]: nothing fits {quote(value)}{rest}"
+            hint = f"; after the ones before it there are {quote(actual[position:])}" if actual else "; there is none"
+            yield f"{place}[{index}]: nothing fits {quote(value)}{hint}"
             return
         position = fitting_item
 

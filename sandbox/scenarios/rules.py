@@ -217,8 +217,8 @@ def _read_error(node: Node, notes: shapes.Notes) -> str:
         return fitting[0]
     if fitting:
         raise Wrong(f"{quote(word)} is the token of several errors", f"say which: {join_names(fitting)}")
-    known = [*NAMES, *(error.value.error for error in NAMES.values())]
-    raise Wrong(f"{quote(word)} is no error of the bank", suggest(word, known))
+    error_names = [*NAMES, *(error.value.error for error in NAMES.values())]
+    raise Wrong(f"{quote(word)} is no error of the bank", suggest(word, error_names))
 
 
 # The rule as a whole
@@ -233,8 +233,10 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
     rule = ScenarioRule(**values, **_make_page_values(at_the_page, values["when"]))
     for index, effect in moves.items():
         if effect.back and rule.when.kind not in RETURNS[effect.back]:
-            known = join_names(RETURNS[effect.back])
-            raise Wrong(f"a {effect.back} is of a {known} only", f"say kind: {known}", f"then.{index}.{effect.back}")
+            kind_name = join_names(RETURNS[effect.back])
+            raise Wrong(
+                f"a {effect.back} is of a {kind_name} only", f"say kind: {kind_name}", f"then.{index}.{effect.back}"
+            )
     if rule.when.kind == DEBIT:
         _check_debit(rule, rows)
         return rule
@@ -246,8 +248,8 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
         status = NAMES[rule.refuse].value.status
         if not any(status in BY_NAME[INITIATES[kind]].errors for kind in kinds):
             raise Wrong(f"{join_names([INITIATES[kind] for kind in kinds])} never answers {status}", key="refuse")
-        if others := [name for name in ("then", "timings", "psu", "validation") if name in rows]:
-            raise Wrong("a refused initiation ends there", "take one of the two away", others[0])
+        if later_fields := [name for name in ("then", "timings", "psu", "validation") if name in rows]:
+            raise Wrong("a refused initiation ends there", "take one of the two away", later_fields[0])
     return rule
 
 
@@ -302,10 +304,10 @@ def _demand_possible_moves(when: RuleCondition, effects: Iterable[tuple[int, Rul
 
 def _check_debit(rule: ScenarioRule, names: Iterable[str]) -> None:
     """Checks a rule about direct debits. Such a rule can only return the money."""
-    others = [name for name in names if name not in ("title", "when", "then")]
-    if others:
+    wrong_fields = [name for name in names if name not in ("title", "when", "then")]
+    if wrong_fields:
         reason = "a direct debit belongs to no TPP: a rule can only return its money"
-        raise Wrong(reason, "then: [{refund: MD06}]", others[0])
+        raise Wrong(reason, "then: [{refund: MD06}]", wrong_fields[0])
     if len(rule.then) != 1 or not rule.then[0].back:
         raise Wrong("a direct debit has no statuses", "then: [{refund: MD06, after: 5d}]", "then")
     unknown = [name for name in ("product", "client", "endtoend_identification") if getattr(rule.when, name)]

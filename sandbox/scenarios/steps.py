@@ -121,8 +121,8 @@ def check_steps(steps: Sequence[Node], notes: Notes) -> None:
 
 def _check_step(name: str, content: Node, following: Node | None, notes: Notes) -> None:
     if name == "add":  # later steps may use the names that it adds
-        added = [content.rows[key].value.value for key in ("account", "customer") if key in content.rows]
-        notes.added.update(value for value in added if isinstance(value, str))
+        added_names = [content.rows[key].value.value for key in ("account", "customer") if key in content.rows]
+        notes.added.update(value for value in added_names if isinstance(value, str))
     if name == "expect":
         _check_expected(content, notes)
         return

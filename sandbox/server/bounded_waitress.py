@@ -98,15 +98,15 @@ def demand_framing(head: bytes, version: str) -> None:
         return  # nearly all requests
     # A line that begins with a space belongs to the one before.
     lines = [line for line in lower.split(b"\r\n")[1:] if line and line[:1] not in b" \t"]
-    sent = Counter(line.partition(b":")[0] for line in lines)
+    header_counts = Counter(line.partition(b":")[0] for line in lines)
     if version not in ("1.0", "1.1"):
         raise Refusal(Error.INPUT_INVALID, input="request", why="its version is neither HTTP/1.1 nor HTTP/1.0")
-    if sent[b"transfer-encoding"] and (sent[b"content-length"] or version == "1.0"):
-        reason = "beside Content-Length" if sent[b"content-length"] else "HTTP/1.0 knows none"
+    if header_counts[b"transfer-encoding"] and (header_counts[b"content-length"] or version == "1.0"):
+        reason = "beside Content-Length" if header_counts[b"content-length"] else "HTTP/1.0 knows none"
         raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why=reason)  # RFC 9112, 6.1
-    if sent[b"host"] > 1:
+    if header_counts[b"host"] > 1:
         raise Refusal(Error.HEADER_INVALID, input="Host", why="it is there twice")  # RFC 9112, 3.2
-    if not sent[b"host"] and version != "1.0":
+    if not header_counts[b"host"] and version != "1.0":
         raise Refusal(Error.HEADER_MISSING, input="Host")
 
 

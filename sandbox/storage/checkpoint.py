@@ -105,8 +105,8 @@ def write(bank: Bank) -> Iterator[bytes]:
     """
     large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
     contents: dict[Any, Content] = {**large, **bank.ledger.own_lines(), PROMISES: bank.agenda.promises}
-    others = {name: value for name, value in vars(bank).items() if name not in large}
-    small = {name: value for name, value in others.items() if not isinstance(value, Ledger | Habits | Agenda)}
+    other_fields = {name: value for name, value in vars(bank).items() if name not in large}
+    small = {name: value for name, value in other_fields.items() if not isinstance(value, Ledger | Habits | Agenda)}
     slices = max(map(len, contents.values())) // SLICE + 1
     buffer = io.BytesIO()
     writer = pickle.Pickler(buffer, protocol=5)
@@ -130,9 +130,13 @@ def _take(buffer: io.BytesIO) -> Iterator[bytes]:
 
 def _slice(content: Content, length: int) -> Iterator[Content]:
     """Yields slices with at most `length` entries. After the last entry, yields empty slices without end."""
-    rest = iter(content.items() if isinstance(content, dict) else content)
+    remaining_items = iter(content.items() if isinstance(content, dict) else content)
     while True:
-        yield dict(islice(rest, length)) if isinstance(content, dict) else list(islice(rest, length))
+        yield (
+            dict(islice(remaining_items, length))
+            if isinstance(content, dict)
+            else list(islice(remaining_items, length))
+        )
 
 
 def pack(bank: Bank) -> bytes:

@@ -94,7 +94,9 @@ class MemoryLog:
     def weight(self) -> int:
         """The bytes of the stored acts, approximately."""
         before = self.start.passed if self.start else 0
-        return self._passed - before + sum(len(packed.bank) for packed in (self.start, self._later) if packed)
+        return (
+            self._passed - before + sum(len(checkpoint.bank) for checkpoint in (self.start, self._later) if checkpoint)
+        )
 
     def copy_first(self, count: int) -> "MemoryLog":
         """Returns a new log of the first `count` acts."""

@@ -120,14 +120,14 @@ class PostgresDatabase(Database):
 
     def _begin_with_others(self, makes: bool) -> None:
         """Makes the tables. If several servers do so at once, all but the first try again and then find the tables."""
-        for left in reversed(range(TRIES)):
+        for tries_left in reversed(range(TRIES)):
             try:
                 self.begin(makes)
                 return
             except (AgainError, TakenError):
-                if not left:
+                if not tries_left:
                     raise
-                self._pause(TRIES - left)
+                self._pause(TRIES - tries_left)
 
     def has_tables(self) -> bool:
         return self.select("SELECT to_regclass('about') IS NOT NULL") == [(True,)]

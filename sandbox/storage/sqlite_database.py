@@ -204,12 +204,12 @@ def _demand_state(path: Path) -> None:
         raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _demand_state_in(place: Path, query: str, named: Path) -> None:
+def _demand_state_in(place: Path, query: str, shown_path: Path) -> None:
     try:
         with closing(sqlite3.connect(f"file:{quote(str(place.resolve()))}{query}", uri=True)) as database:
             tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             about = database.execute("SELECT format, version FROM about").fetchall() if "about" in tables else []
     except FAILURES as error:
-        raise DamageError(f"{named} is no state file of the sandbox, or it is damaged: {error}") from None
+        raise DamageError(f"{shown_path} is no state file of the sandbox, or it is damaged: {error}") from None
     if tables:
-        demand_format(str(named), about)
+        demand_format(str(shown_path), about)

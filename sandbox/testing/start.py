@@ -94,9 +94,9 @@ def _read(start: Start) -> "Scenario":
     from sandbox.scenarios.reading import load, read_content
 
     if isinstance(start.scenario, str):
-        named = load(start.scenario)
+        scenario = load(start.scenario)
         if not start.settings:
-            return named
+            return scenario
     return read_content(scenario_content(start), "scenario")
 
 
@@ -139,8 +139,8 @@ def world_of(
 ) -> Iterator[BankFixture]:
     """Makes a world at a running server. Drops it with its forks at the end of the block."""
     name = name[:NAME_MAX]
-    added = [*start.settings.get("extensions", ()), *extensions] if extensions else None
-    server.controls.make_world(name, **world_options(start), variants=variants or None, extensions=added)
+    extension_lines = [*start.settings.get("extensions", ()), *extensions] if extensions else None
+    server.controls.make_world(name, **world_options(start), variants=variants or None, extensions=extension_lines)
     bank = BankFixture(server.controls, name)
     try:
         yield bank

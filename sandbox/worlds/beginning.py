@@ -71,21 +71,21 @@ def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
 def _pack_alike(alike: list[Any]) -> bytes:
     """Compresses the shared values of a beginning. Caches the result for the same objects, because this step takes most
     of the time of making a world."""
-    for earlier, packed in tuple(_packed):
+    for earlier, packed_fields in tuple(_packed):
         if all(map(is_, earlier, alike)):
-            return packed
-    packed = zlib.compress(encode_bytes(dict(zip(ALIKE, alike, strict=True))))
-    _packed.append((alike, packed))
-    return packed
+            return packed_fields
+    packed_fields = zlib.compress(encode_bytes(dict(zip(ALIKE, alike, strict=True))))
+    _packed.append((alike, packed_fields))
+    return packed_fields
 
 
 def read_beginning(content: bytes) -> tuple[Beginning, datetime]:
     """Returns the beginning and the opening. Raises ValueError or TypeError if the content is not as it was written."""
-    line, _, packed = content.partition(b"\n")
+    line, _, packed_fields = content.partition(b"\n")
     own = decode_bytes(line)
     if not isinstance(own, dict) or not isinstance(opening := own.pop("opening", None), datetime):
         raise ValueError("it has no opening")
-    return make_record(Beginning, own | _read_alike(packed)), opening
+    return make_record(Beginning, own | _read_alike(packed_fields)), opening
 
 
 def read_controls(content: bytes) -> ControlState:
@@ -97,9 +97,9 @@ def read_controls(content: bytes) -> ControlState:
 
 
 @lru_cache(maxsize=256)
-def _read_alike(packed: bytes) -> dict[str, Any]:
+def _read_alike(packed_fields: bytes) -> dict[str, Any]:
     try:
-        content = zlib.decompress(packed)
+        content = zlib.decompress(packed_fields)
     except zlib.error as error:
         raise ValueError(f"it cannot be decompressed: {error}") from None
     return dict(decode_bytes(content))

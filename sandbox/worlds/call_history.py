@@ -303,8 +303,8 @@ class CallHistory:
         """Writes a portion of calls, and deletes the portions before `oldest`."""
         number = count_up(store, row, PORTIONS, 1)
         last = calls[-1].seq if calls else self.made
-        packed = self._pack(observed) if observed else b""
-        content = pickle.dumps((Exchange._fields, [tuple(call) for call in calls], packed), protocol=5)
+        packed_observations = self._pack(observed) if observed else b""
+        content = pickle.dumps((Exchange._fields, [tuple(call) for call in calls], packed_observations), protocol=5)
 
         def work() -> None:
             with store.database.transaction() as transaction:
@@ -374,13 +374,13 @@ def note_damage_within(store: Store, row: int) -> Iterator[None]:
 
 def pack_each(attachments: list[tuple[str, Any]]) -> dict[str, bytes]:
     """Packs attachments. Logs and drops an attachment that cannot be packed, so that the world can leave memory."""
-    packed: dict[str, bytes] = {}
+    packed_attachments: dict[str, bytes] = {}
     for name, attachment in attachments:
         try:
-            packed[name] = attachment if isinstance(attachment, bytes) else attachment.copied()
+            packed_attachments[name] = attachment if isinstance(attachment, bytes) else attachment.copied()
         except Exception:
             log.exception("the attachment %s of a world cannot be packed, and begins anew", name)
-    return packed
+    return packed_attachments
 
 
 def write_attachments(store: Store, row: int, attachments: StoredAttachments) -> None:

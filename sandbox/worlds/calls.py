@@ -53,8 +53,8 @@ def shorten(exchange: Exchange) -> Exchange:
     client, path, rule = exchange.client_id, exchange.path, exchange.rule
     if len(path) <= PATH_MAX and len(rule) <= RULE_MAX and (client is None or len(client) <= NAME_MAX):
         return exchange
-    named = None if client is None else cut(client, NAME_MAX)
-    return exchange._replace(path=cut(path, PATH_MAX), rule=cut(rule, RULE_MAX), client_id=named)
+    client_id = None if client is None else cut(client, NAME_MAX)
+    return exchange._replace(path=cut(path, PATH_MAX), rule=cut(rule, RULE_MAX), client_id=client_id)
 
 
 def describe_call(exchange: Exchange) -> dict[str, Any]:

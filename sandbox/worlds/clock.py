@@ -42,8 +42,8 @@ class Pace:
         if not self.rate:
             return self.base
         gone = max(0.0, real - self.since) * self.rate
-        left = (LAST_MOMENT - self.base).total_seconds()
-        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST_MOMENT)
+        seconds_left = (LAST_MOMENT - self.base).total_seconds()
+        return self.base + timedelta(seconds=gone) if gone < seconds_left else max(self.base, LAST_MOMENT)
 
     @property
     def frozen(self) -> bool:

@@ -126,9 +126,9 @@ def advance_to_status(bank: Bank, subject_id: str, target: Status, within: timed
 def _describe_other_moves(facts: list[Fact]) -> str:
     """Returns a text with the moves that happen in place of the awaited status, such as `; instead it becomes RJCT at
     ...`."""
-    shown = [
+    changes = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]
         if fact.target is not None
     ]
-    return f"; instead it becomes {', '.join(shown)}" if shown else ""
+    return f"; instead it becomes {', '.join(changes)}" if changes else ""

@@ -52,17 +52,17 @@ class Limits:
             self._minutes[counted] = since, count + 1
             return None
 
-    def count_read(self, read: Read, today: date, per_day: int) -> bool:
+    def count_read(self, read_key: Read, today: date, per_day: int) -> bool:
         """Counts a read of an account by a client while the PSU is absent. Returns whether it is permitted."""
-        client, account, operation = read
-        read = client, account[:ACCOUNT_MAX], operation
+        client, account, operation = read_key
+        read_key = client, account[:ACCOUNT_MAX], operation
         with self._lock:
             if self._day != today or len(self._reads) > COUNTED_MAX:
                 self._day, self._reads = today, {}
-            count = self._reads.get(read, 0)
+            count = self._reads.get(read_key, 0)
             if count >= per_day:
                 return False
-            self._reads[read] = count + 1
+            self._reads[read_key] = count + 1
             return True
 
 
@@ -83,11 +83,11 @@ class SharedLimits:
         since, count = self._count(f"minute of {counted}", now.timestamp(), length)
         if count <= per_minute:
             return None
-        left = since + length - now.timestamp()
-        return max(1, -int(-left // 1))
+        seconds_left = since + length - now.timestamp()
+        return max(1, -int(-seconds_left // 1))
 
-    def count_read(self, read: Read, today: date, per_day: int) -> bool:
-        client, account, operation = read
+    def count_read(self, read_key: Read, today: date, per_day: int) -> bool:
+        client, account, operation = read_key
         name = f"reads of {client} {account[:ACCOUNT_MAX]} {operation}"
         _, count = self._count(name, float(today.toordinal()), 1.0)
         return count <= per_day
@@ -150,9 +150,9 @@ class AxesMet:
 
     def list_axes_read(self, called: bool) -> frozenset[str]:
         """Returns the axes whose decisions were read. With `called`, includes the axes that every call reads."""
-        read = frozenset(self._read)
-        met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(read))
-        return met | EVERYWHERE if called else met
+        fields_read = frozenset(self._read)
+        axes_met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(fields_read))
+        return axes_met | EVERYWHERE if called else axes_met
 
 
 class Tally:

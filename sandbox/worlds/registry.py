@@ -313,9 +313,9 @@ class WorldRegistry:
         """Registers a world. If two callers load the same stored world, both get the one that was registered first."""
         with self._lock:
             if self.store is not None:
-                known = self._known.get(world.name)
-                if known is not None and not known.dropped and known.row == world.row:
-                    world = known
+                loaded_world = self._known.get(world.name)
+                if loaded_world is not None and not loaded_world.dropped and loaded_world.row == world.row:
+                    world = loaded_world
             self._called[world.name] = self._known[world.name] = world
         world.on_growth, world.demand_files = self.history.count_growth, self.history.demand_files
         if self._writer is not None:
@@ -370,11 +370,11 @@ class WorldRegistry:
         for _ in range(AT_ONCE_MAX):
             with self._lock:
                 oldest = next(iter(self._called.values()), world)
-                used, crowded = oldest.used, len(self._called) > self.room.worlds_max
-                if oldest is world or not (crowded or now - used >= self.room.put_away_after):
+                oldest_use, crowded = oldest.used, len(self._called) > self.room.worlds_max
+                if oldest is world or not (crowded or now - oldest_use >= self.room.put_away_after):
                     return
                 del self._called[oldest.name]
-            self._unload(oldest, used)
+            self._unload(oldest, oldest_use)
             if not crowded:
                 return
 

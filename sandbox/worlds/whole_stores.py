@@ -44,8 +44,8 @@ def copy_banks(origin: Store, target: Store, step: Step = lambda count: None) ->
 def _copy_world(origin: Store, target: Store, row: WorldRow, step: Step) -> None:
     start = Checkpoints(origin).read_start(row.id)
     head = start.head if start else row.root
-    rest = islice(origin.read_rows(row.id, head), row.acts - head.acts)
-    while portion := list(islice(rest, ROWS_AT_ONCE)):
+    remaining_rows = islice(origin.read_rows(row.id, head), row.acts - head.acts)
+    while portion := list(islice(remaining_rows, ROWS_AT_ONCE)):
         with target.database.transaction() as transaction:
             transaction.write_rows("acts", list(portion))
         head = portion[-1].head

@@ -69,8 +69,8 @@ class WorldLink:
             ) as reply:
                 received = _read(reply)
         except (httpx.TransportError, httpx.InvalidURL) as error:
-            where = self._link.url
-            raise ToolError(f"no sandbox answers at {where}: {error}. `bank-sandbox serve` starts one") from None
+            bank_url = self._link.url
+            raise ToolError(f"no sandbox answers at {bank_url}: {error}. `bank-sandbox serve` starts one") from None
         value = _content(received, reply.headers.get("Content-Type", ""))
         if not reply.is_success:
             raise ToolError(describe_refusal(reply.status_code, value))

@@ -47,8 +47,8 @@ def mcp(context: click.Context, url: str, world: str, key: str | None, over_http
         with explain_errors(OSError, about=f"{HOST}:{port} cannot be used: "):
             listening = listen(HOST, port)
         with listening:
-            where = f"http://{HOST}:{listening.getsockname()[1]}/mcp"
-            click.echo(f"MCP server of {about} {address}, at {where}", err=True)
+            server_url = f"http://{HOST}:{listening.getsockname()[1]}/mcp"
+            click.echo(f"MCP server of {about} {address}, at {server_url}", err=True)
             serve_http(server, listening)
 
 

@@ -58,7 +58,7 @@ def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
     members, required = members_of(operation, components)
     assert not {*in_query} & {*members, *in_path}, f"two arguments of {row.name} have the same name"
     arguments = members | in_path | in_query  # a name of the path may also be a field: it has one value
-    added = {name: schema for name, schema in SHOWING.items() if shows_list and name not in arguments}
+    list_arguments = {name: schema for name, schema in SHOWING.items() if shows_list and name not in arguments}
     loss = re.sub(r"{(\w+)}", r"<\1>", row.loses)
     condition = f" (only with {row.loses_if})" if row.loses_if else ""
     return Tool(
@@ -67,7 +67,7 @@ def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
         f"{row.words}{f' It destroys{condition}: {loss}' if loss else ''}",
         {
             "type": "object",
-            "properties": arguments | added,
+            "properties": arguments | list_arguments,
             "required": [*dict.fromkeys((*row.path_names, *required))],
             "additionalProperties": False,
         },
@@ -93,10 +93,10 @@ def call_control(row: Control, bank: BankCaller, arguments: Arguments) -> ToolRe
     if isinstance(row.reply, list):
         value, left_out = newest_rows(value, arguments.get("limit", ROWS), arguments.get("containing", ""))
     hints = tuple(hints_after(row.name, value, arguments))
-    shown = fit(value)
-    if left_out and isinstance(shown, dict):
-        shown = {"left_out": left_out, **shown}
-    return ToolResult("done" if value is None else shown, hints)
+    shortened = fit(value)
+    if left_out and isinstance(shortened, dict):
+        shortened = {"left_out": left_out, **shortened}
+    return ToolResult("done" if value is None else shortened, hints)
 
 
 def _text_of(name: str, value: Any) -> str:

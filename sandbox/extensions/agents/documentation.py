@@ -38,9 +38,11 @@ def page_text(uri: str) -> str | None:
     if not uri.startswith(SCHEME) or slug not in SLUGS:
         return None
     text = text_of(slug)
-    left = len(text) - PAGE_MAX
+    characters_left = len(text) - PAGE_MAX
     return (
-        text if left <= 0 else f"{text[:PAGE_MAX]}\n\n({left} more characters: search_documentation finds their parts)"
+        text
+        if characters_left <= 0
+        else f"{text[:PAGE_MAX]}\n\n({characters_left} more characters: search_documentation finds their parts)"
     )
 
 

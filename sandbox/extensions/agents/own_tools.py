@@ -32,7 +32,7 @@ def look_around(bank: BankCaller, _: Arguments) -> ToolResult:
     clock = bank.call("GET", "/clock")
     calls = bank.call("GET", "/requests")["requests"]
     refused = [call for call in calls if call["status"] >= FAILED]
-    shown: dict[str, Any] = {
+    overview: dict[str, Any] = {
         "bank": bank.base_url,
         "clock": clock,
         "calls": len(calls),
@@ -42,13 +42,13 @@ def look_around(bank: BankCaller, _: Arguments) -> ToolResult:
     hints: list[Hint] = []
     report = findings_of(bank)
     if report is not None:
-        shown["findings"] = report["counts"]
+        overview["findings"] = report["counts"]
         first = next(after_findings(report, {}), None)
         hints += [Hint(REFEREE, {}, "what the clients did wrong, and what to do instead")] if first else []
     hints += list(after_requests({"requests": calls}, {}))[:2]
     if not calls:
         hints.append(Hint(SEARCH, {"words": "first payment"}, f"no client has called {bank.base_url} yet"))
-    return ToolResult(fit(shown), tuple(hints))
+    return ToolResult(fit(overview), tuple(hints))
 
 
 def findings_of(bank: BankCaller) -> Any:
@@ -69,25 +69,25 @@ def start_payment(bank: BankCaller, arguments: Arguments) -> ToolResult:
     with Client(bank.base_url, redirect_uri=f"{bank.base_url}/_sandbox/callback") as tpp:
         try:
             payment = tpp.pay(product, **order)
-            shown: dict[str, Any] = {"payment_id": payment.payment_id, "address": payment.sca_address}
+            outcome: dict[str, Any] = {"payment_id": payment.payment_id, "address": payment.sca_address}
             answer = arguments.get("answer", "none")
             if answer != "none" and payment.sca_address is not None:
                 body = {"address": payment.sca_address, "customer": arguments.get("customer", CUSTOMER)}
                 verb = "approve" if answer == "signs" else "refuse"
-                shown["redirect"] = (bank.call("POST", f"/psu/{verb}", body) or {}).get("redirect")
+                outcome["redirect"] = (bank.call("POST", f"/psu/{verb}", body) or {}).get("redirect")
             status = tpp.status(payment)
         except (Refused, Unreadable) as no:
             request_id = no.reply.request_id
             explain = Hint(EXPLAIN, {"request_id": request_id}, "why it was refused")
             raise ToolError(str(no), (explain,) if request_id else ()) from None
-    shown |= {"status": status.status, "reason": status.reason}
+    outcome |= {"status": status.status, "reason": status.reason}
     hints: list[Hint] = []
     if answer == "none" and payment.sca_address is not None:
         customer = {"address": payment.sca_address, "customer": arguments.get("customer", CUSTOMER)}
         hints += [Hint("post_psu_approve", customer, "the customer signs"), Hint("post_psu_refuse", customer, "or not")]
     else:
-        hints += after_initiation(shown, arguments)
-    return ToolResult(shown, tuple(hints))
+        hints += after_initiation(outcome, arguments)
+    return ToolResult(outcome, tuple(hints))
 
 
 ORDER = {
@@ -112,12 +112,12 @@ def list_values(_: BankCaller, arguments: Arguments) -> ToolResult:
         }
         for value in list_default_values()
     ]
-    shown, left_out = newest_rows({"values": rows}, arguments.get("limit", ROWS), arguments.get("containing", ""))
-    first = next((row for row in shown["values"] if row["field"] == "creditor_name"), None)
+    newest, left_out = newest_rows({"values": rows}, arguments.get("limit", ROWS), arguments.get("containing", ""))
+    first = next((row for row in newest["values"] if row["field"] == "creditor_name"), None)
     hint = (
         Hint("start_payment", {"creditor_name": first["value"], "answer": "signs"}, first["effect"]) if first else None
     )
-    return ToolResult(shown | ({"left_out": left_out} if left_out else {}), (hint,) if hint else ())
+    return ToolResult(newest | ({"left_out": left_out} if left_out else {}), (hint,) if hint else ())
 
 
 def search_documentation(_: BankCaller, arguments: Arguments) -> ToolResult:

@@ -55,14 +55,14 @@ def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]
     lists = {name: rows for name, rows in value.items() if isinstance(rows, list)}
     # Some lists are there under a second spelling of their name.
     same = {name for name in lists if name.replace("_", "-") != name and name.replace("_", "-") in lists}
-    shown: dict[str, Any] = {name: row for name, row in value.items() if name not in same}
+    shortened: dict[str, Any] = {name: row for name, row in value.items() if name not in same}
     about = ""
     for name in lists.keys() - same:
         rows = [row for row in lists[name] if not containing or containing.casefold() in _text_of(row).casefold()]
-        shown[name] = rows[-limit:]
+        shortened[name] = rows[-limit:]
         if len(rows) > limit:
             about = f"{len(rows) - limit} older rows of {len(rows)} are left out; limit or containing shows them"
-    return shown, about
+    return shortened, about
 
 
 def fit(value: Any, most: int = OUTPUT_MAX) -> Any:
@@ -85,8 +85,8 @@ def _shorten(value: Any, items: int, characters: int) -> Any:
         case dict():
             return {name: _shorten(item, items, characters) for name, item in value.items()}
         case list():
-            shown = [_shorten(item, items, characters) for item in value[-items:]]
-            return shown if len(value) <= items else [f"({len(value) - items} earlier ones)", *shown]
+            shortened = [_shorten(item, items, characters) for item in value[-items:]]
+            return shortened if len(value) <= items else [f"({len(value) - items} earlier ones)", *shortened]
         case str() if len(value) > characters:
             return f"{value[:characters]}... ({len(value) - characters} more characters)"
     return value

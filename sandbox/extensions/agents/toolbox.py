@@ -70,9 +70,9 @@ class Toolbox:
 def with_common_arguments(tool: Tool) -> Tool:
     properties: Mapping[str, Any] = tool.schema["properties"]
     showing = SHOWING if tool.shows_list else {}
-    added = {name: schema for name, schema in showing.items() if name not in properties}
+    common_arguments = {name: schema for name, schema in showing.items() if name not in properties}
     assert "world" not in properties, f"{tool.name} has an argument `world` of its own"
-    return tool._replace(schema=tool.schema | {"properties": {**properties, **added, "world": WORLD}})
+    return tool._replace(schema=tool.schema | {"properties": {**properties, **common_arguments, "world": WORLD}})
 
 
 def check_arguments(tool: Tool, arguments: Arguments) -> None:

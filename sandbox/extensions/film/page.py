@@ -122,8 +122,8 @@ def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
     frame["screen"] = RETURNED if row["trigger"] == "returned" else STATES.get(row["to"], "")
     if row["trigger"] in SCREENS:
         does, screen = SCREENS[row["trigger"]]
-        who = subjects.get(row["subject"], {}).get("customer") or "the customer"
-        frame |= {"lane": "customer", "title": f"{who} {does}", "screen": screen}
+        customer = subjects.get(row["subject"], {}).get("customer") or "the customer"
+        frame |= {"lane": "customer", "title": f"{customer} {does}", "screen": screen}
     elif row["trigger"] == PAYEE_CHECKED:
         screen = PAYEE_SCREENS.get(row["reason"], f"The names of the beneficiaries: {row['reason']}")
         frame |= {"lane": "customer", "title": "the payee's name is checked", "screen": screen}
@@ -140,8 +140,8 @@ def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
             about = last = frame["subject"]
             screens[about] = frame["screen"] = frame["screen"] or screens.get(about, "")
         else:
-            named = (part for part in frame["title"].split("/") if part in subjects)
-            about = last if frame["operation"] in INITIATIONS and frame["status"] < 300 else next(named, None)
+            named_subjects = (part for part in frame["title"].split("/") if part in subjects)
+            about = last if frame["operation"] in INITIATIONS and frame["status"] < 300 else next(named_subjects, None)
             frame["screen"] = screens.get(about or "") or CALLS.get(frame["operation"] or "", NOT_NEEDED)
         frame["about"] = about
 

@@ -82,9 +82,9 @@ def control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) ->
 def client_fields(body: dict[str, Any]) -> dict[str, Any]:
     """Returns the fields of a client without its keys. Replaces its secret and callback addresses by the values that
     the player of scenarios uses."""
-    shown = {name: value for name, value in body.items() if name in CLIENT_FIELDS}
-    shown |= {"secret": "no-secret"} if "client_id" in body else {}
-    return shown | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})
+    fields = {name: value for name, value in body.items() if name in CLIENT_FIELDS}
+    fields |= {"secret": "no-secret"} if "client_id" in body else {}
+    return fields | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})
 
 
 def subject_step(lift: LiftState, word: str, body: dict[str, Any], *names: str) -> Step | None:

@@ -93,8 +93,8 @@ def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str
         word: lift.names.account(value) if word == "debtor" and is_foreign else lift.names.hide(word, value)
         for word, value in words.items()
     }
-    rest = other_fields(lift.names, table, body, make_body(table, words))
-    return content | ({"body": rest} if rest else {})
+    body_fields = other_fields(lift.names, table, body, make_body(table, words))
+    return content | ({"body": body_fields} if body_fields else {})
 
 
 def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
@@ -108,14 +108,14 @@ def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
 def other_fields(
     names: ScenarioPseudonyms, table: BodyRow, body: dict[str, Any], by_words: dict[str, Any]
 ) -> dict[str, Any]:
-    known = {field.outer for field in table.fields}
-    rest: dict[str, Any] = {}
+    field_names = {field.outer for field in table.fields}
+    unnamed_fields: dict[str, Any] = {}
     for at, (name, value) in enumerate(body.items(), 1):
-        if name not in known:
-            rest[name if re.fullmatch(r"[a-z_]{1,40}", name) else f"unknown_{at}"] = blank(value)
+        if name not in field_names:
+            unnamed_fields[name if re.fullmatch(r"[a-z_]{1,40}", name) else f"unknown_{at}"] = blank(value)
         elif by_words.get(name) != value and name != "communication_type":
-            rest[name] = hide_field(names, table, name, value)
-    return rest
+            unnamed_fields[name] = hide_field(names, table, name, value)
+    return unnamed_fields
 
 
 def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any) -> Any:

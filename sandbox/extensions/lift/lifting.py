@@ -156,14 +156,14 @@ def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
         return {}
     last = last_places(record)
     gaps: dict[int, str] = {}
-    owed, until = timedelta(), 0
+    pending_gap, until = timedelta(), 0
     for at, (before, call) in enumerate(zip(record, record[1:], strict=False), 1):
         assert before.began is not None and call.began is not None
         until = max([until, *(last.get(key, 0) for key in keys_begun_by(before))])
-        owed += call.began - before.began
-        if owed >= SHORTEST_GAP and at > until:
-            gaps[call.number] = write_duration(timedelta(seconds=round(owed.total_seconds())))
-            owed = timedelta()
+        pending_gap += call.began - before.began
+        if pending_gap >= SHORTEST_GAP and at > until:
+            gaps[call.number] = write_duration(timedelta(seconds=round(pending_gap.total_seconds())))
+            pending_gap = timedelta()
     return gaps
 
 
@@ -231,8 +231,8 @@ def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callabl
     branches = branches_of(group)
     if len(branches) == 1 or not lift.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
-            others = f"{len(group) - 1} more went on at once: no record of their order"
-            lift.unexplained.append(f"{group[0]} and {others}")
+            other_calls = f"{len(group) - 1} more went on at once: no record of their order"
+            lift.unexplained.append(f"{group[0]} and {other_calls}")
         for call in group:
             lift_one(call)
         return
@@ -318,10 +318,10 @@ def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
     lift.steps.append({word: content | {"lost": True} | ({"resend": False} if word in RESENDING else {})})
 
 
-def add_fault(lift: LiftState, row: Operation, what: Step) -> Step:
+def add_fault(lift: LiftState, row: Operation, reply_change: Step) -> Step:
     """Makes a step that orders a fault for the next call of the operation. Does not add it to a record with controls,
     which has the fault already."""
-    step = {"fault": {"when": {"operation": row.name, "nth": 1}, **what}}
+    step = {"fault": {"when": {"operation": row.name, "nth": 1}, **reply_change}}
     if not lift.has_controls:
         lift.steps.append(step)
     return step
@@ -345,16 +345,16 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
     if call.is_lost or (call.status == 200 and isinstance(call.reply, str) and call.reply):
         content.pop("expect", None)
         content["lost"] = True
-    named: Step = {"as": step["as"]} if "as" in step else {}
+    name_field: Step = {"as": step["as"]} if "as" in step else {}
     error, address = call.reply_json.get("error", call.status), sca_link(call.reply_json)
     if call.status == 401 and address:  # where the customer authenticates again
         content["refused"] = error
         subject = lift.subjects[address] = LiftedSubject(lift.new_name("authentication"))
-        named = {"as": subject.name}
+        name_field = {"as": subject.name}
     elif call.status >= 400:
         content["refused"] = call.status if call.status in BY_FAULT else error
-        named = {}
-    lift.steps.append({word: content} | named)
+        name_field = {}
+    lift.steps.append({word: content} | name_field)
 
 
 def client_of(call: RecordedCall) -> str | None:

@@ -85,11 +85,11 @@ class BankRecorder:
         """Passes a call to the bank, records it, and returns the bank's reply. Raises httpx.HTTPError if no reply
         came."""
         began = machine_time()
-        sent = [pair for pair in headers if pair[0].lower() not in OF_CONNECTION]
+        forwarded_headers = [pair for pair in headers if pair[0].lower() not in OF_CONNECTION]
         request = httpx.Request(
             method,
             self.address + target,
-            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in sent],
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in forwarded_headers],
             content=body or None,
         )
         if method in ("POST", "PUT", "PATCH"):

@@ -242,10 +242,10 @@ def always_involved(event: Observation, memory: RuleState) -> str | None:
     if earlier and timedelta() <= local - earlier[-1] < SAME_MINUTE:
         return None
     memory[key] = reads = (*earlier, local)
-    what = None
+    proof = None
     for step, times, unit in ((timedelta(hours=1), HOURS, "hours"), (timedelta(days=1), NIGHTS, "nights")):
         earlier_times = [local - step * back for back in range(1, times)]
-        if what is None and all(any(abs(time - read) <= SAME_MINUTE for read in reads) for time in earlier_times):
-            what = f"so it was at {local:%H:%M} in {times} {unit} in a row"
-    memory[event.client] = what is not None
-    return what
+        if proof is None and all(any(abs(time - read) <= SAME_MINUTE for read in reads) for time in earlier_times):
+            proof = f"so it was at {local:%H:%M} in {times} {unit} in a row"
+    memory[event.client] = proof is not None
+    return proof

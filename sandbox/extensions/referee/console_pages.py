@@ -24,18 +24,18 @@ KIND_NAMES = {
 
 def referee(visit: ConsoleVisit) -> Facts:
     """Returns all broken rules, or one rule with all its calls if the query names one."""
-    asked = BY_ID.get(visit.request.args.get("rule", ""))
-    broken = [row for row in broken_rules(report_of(visit.world)) if asked in (None, row.rule)]
+    chosen_rule = BY_ID.get(visit.request.args.get("rule", ""))
+    broken = [row for row in broken_rules(report_of(visit.world)) if chosen_rule in (None, row.rule)]
     unwaived = [row for row in broken if row.reason is None]
     settings = visit.world.ask(lambda bank: bank.settings)
     return {
-        "asked": asked,
+        "chosen_rule": chosen_rule,
         "unwaived": unwaived,
         "waived": [row for row in broken if row.reason is not None],
         "counts": [
             (level.value, sum(row.times for row in unwaived if row.rule.severity is level)) for level in Severity
         ],
-        "shown": None if asked else SHOWN,
+        "shown": None if chosen_rule else SHOWN,
         "last": max((call.seq for call in visit.world.calls.list_all()), default=0),
         "watching": settings.referee == "on",
         "waives": "\n".join(settings.referee_waives),

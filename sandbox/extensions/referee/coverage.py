@@ -105,8 +105,8 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
     cells: Cells = {kind: {} for kind in KINDS}
     for part in parts:
         for kind in KINDS:
-            for cell, met in part["cells"][kind].items():
-                cells[kind][cell] = met or cells[kind].get(cell, False)
+            for cell, is_met in part["cells"][kind].items():
+                cells[kind][cell] = is_met or cells[kind].get(cell, False)
     return summarize(cells)
 
 
@@ -117,15 +117,15 @@ def summarize(cells: Cells) -> dict[str, Any]:
         for kind, rows in cells.items()
     ]
     return {
-        "percent": percent([met for rows in cells.values() for met in rows.values()]),
+        "percent": percent([is_met for rows in cells.values() for is_met in rows.values()]),
         "table": table,
         "most_useful_not_met": most_useful(cells),
         "cells": cells,
     }
 
 
-def percent(met: Iterable[bool]) -> float:
-    values = list(met)
+def percent(cells_met: Iterable[bool]) -> float:
+    values = list(cells_met)
     return round(100 * sum(values) / len(values), 1) if values else 0.0
 
 
@@ -141,14 +141,14 @@ def describe_cell(cell: str) -> str:
 def most_useful(cells: Cells) -> list[str]:
     """Returns the cells that a client should reach next. Common errors come first, then operations. Details of an
     operation come early only if the client has called that operation."""
-    missing = [f"{kind} {cell}" for kind in KINDS for cell, met in cells[kind].items() if not met]
-    used = {cell for cell, met in cells["operation"].items() if met}
+    missing = [f"{kind} {cell}" for kind in KINDS for cell, is_met in cells[kind].items() if not is_met]
+    operations_met = {cell for cell, is_met in cells["operation"].items() if is_met}
 
     def rank(text: str) -> tuple[int, int]:
         if text in FIRST:
             return 0, FIRST.index(text)
         kind, name = text.split()[:2]
-        near = name in used or kind in ("error", "move", "operation")
+        near = name in operations_met or kind in ("error", "move", "operation")
         return 1 + KINDS.index(kind) + (0 if near else len(KINDS)), 0
 
     return sorted(missing, key=rank)[:USEFUL]

@@ -106,11 +106,15 @@ def as_page(report: RefereeReport) -> str:
 def rule_article(row: BrokenRule) -> str:
     rule, times = row.rule, row.times
     waived = "" if row.reason is None else f"<p>Accepted: {escape_text(row.reason)}</p>"
-    shown, folded = (finding_list(part) for part in (row.findings[:SHOWN], row.findings[SHOWN:]))
-    more = f"<details><summary>{len(row.findings) - SHOWN:,} more</summary>{folded}</details>" if folded else ""
+    first_findings, folded_findings = (finding_list(part) for part in (row.findings[:SHOWN], row.findings[SHOWN:]))
+    more = (
+        f"<details><summary>{len(row.findings) - SHOWN:,} more</summary>{folded_findings}</details>"
+        if folded_findings
+        else ""
+    )
     unlisted = f"<p><small>and {row.unlisted:,} more, of which only the number is kept</small></p>"
     content = (
-        f"<p>{escape(rule.instead)}</p>{waived}{shown}{more}{unlisted if row.unlisted else ''}"
+        f"<p>{escape(rule.instead)}</p>{waived}{first_findings}{more}{unlisted if row.unlisted else ''}"
         f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}</small></p>"
     )
     title = f"{rule.title}, {times:,} times" if times > 1 else rule.title

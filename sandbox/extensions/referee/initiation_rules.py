@@ -75,8 +75,10 @@ def again_while_recycled(event: Observation, memory: RuleState) -> str | Proof |
         return None
     if earlier.tries == 0 or earlier.status not in (Status.PDNG, Status.ACSP):
         return None
-    what = f"{earlier.id} of the same customer, beneficiary and amount is {earlier.status.value} and is tried again"
-    return Proof(what, (before[1],), tuple(differences(earlier.order, order)))
+    proof_text = (
+        f"{earlier.id} of the same customer, beneficiary and amount is {earlier.status.value} and is tried again"
+    )
+    return Proof(proof_text, (before[1],), tuple(differences(earlier.order, order)))
 
 
 def differences(earlier: PaymentRequest, later: PaymentRequest) -> Iterator[str]:

@@ -119,8 +119,11 @@ def findings_to_carry(world: World) -> list[CarriedFinding]:
 
 def take_in(world: World, carried: tuple[CarriedFinding, ...]) -> None:
     """Adds the findings of an imported world. Ignores findings of rules that this version does not have."""
-    known = [row for row in carried if row.rule in BY_ID]
-    judge_in(world, [Finding(BY_ID[row.rule], row.call, Proof(row.what, row.proof, row.difference)) for row in known])
+    known_findings = [row for row in carried if row.rule in BY_ID]
+    judge_in(
+        world,
+        [Finding(BY_ID[row.rule], row.call, Proof(row.what, row.proof, row.difference)) for row in known_findings],
+    )
 
 
 CARRIER = FindingsCarrier(findings_to_carry, take_in)

@@ -104,8 +104,8 @@ def final_by_callback(event: Observation, memory: RuleState) -> str | None:
     Ask for the status after every callback, because only the status tells how a payment ended.
     """
     if event.operation == PSU_RETURNS and event.is_psu_refusal and event.subject is not None:
-        what = f"the callback of {event.subject} said error, and its status was never asked for"
-        memory[event.subject] = event.exchange, what
+        proof_text = f"the callback of {event.subject} said error, and its status was never asked for"
+        memory[event.subject] = event.exchange, proof_text
     else:
         memory.pop(event.subject, None)
     return None

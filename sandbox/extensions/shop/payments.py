@@ -190,7 +190,7 @@ def is_different(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentA
     """Whether the bank's details of the payment differ from the order. A detail that the bank leaves out is not a
     difference."""
     amount, creditor = details.get("instructed_amount") or {}, details.get("creditor_account") or {}
-    named = {
+    ordered_and_paid = {
         SHOP_IBAN: creditor.get("iban"),
         SHOP: details.get("creditor_name"),
         CURRENCY: amount.get("currency"),
@@ -198,7 +198,7 @@ def is_different(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentA
         message_of(order): details.get("remittance_information_unstructured"),
     }
     number = amount.get("amount")
-    return any(value not in (None, ordered) for ordered, value in named.items()) or (
+    return any(value not in (None, ordered) for ordered, value in ordered_and_paid.items()) or (
         number is not None and Decimal(str(number)) != order.total
     )
 

@@ -180,8 +180,8 @@ def visitor() -> Visitor:
 
 def page_language() -> str:
     """Returns the language of the shop's pages: the language that the visitor chose, or else the browser's."""
-    chosen = visitor().language if "visitor" in g else ""
-    return chosen or request.accept_languages.best_match(LANGUAGES) or "en"
+    chosen_language = visitor().language if "visitor" in g else ""
+    return chosen_language or request.accept_languages.best_match(LANGUAGES) or "en"
 
 
 def say(text: str, **facts: object) -> str:
@@ -191,8 +191,8 @@ def say(text: str, **facts: object) -> str:
 
 def language() -> str:
     """Returns the language for the bank's pages, which are only in French and Dutch."""
-    chosen = page_language()
-    return chosen if chosen in SCREENS else request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
+    page = page_language()
+    return page if page in SCREENS else request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
 
 def path_back(path: str) -> str:

@@ -134,17 +134,17 @@ class RunCalls:
             changed = next((earlier for earlier in recent if self._has_changed(earlier)), None)
             if changed is not None:
                 return self.describe(changed)
-        met = next((earlier for earlier in recent if self._met_by(earlier)), place)
+        axis_place = next((earlier for earlier in recent if self._met_by(earlier)), place)
         text = self.describe(place)
-        return text if met == place else f"{text}\nIt met the axis before: {self.describe(met)}"
+        return text if axis_place == place else f"{text}\nIt met the axis before: {self.describe(axis_place)}"
 
     def describe(self, place: int) -> str:
         """Returns a line about the call, and the lines of its reply that differ from the default run."""
         row, content = self.rows[place], self.explanation(place).get("content") or {}
         address = content.get("address", row["path"])
         lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
-        if sent := content.get("request", {}).get("body"):
-            lines.append(f"  > {cut(' '.join(sent.split()), LINE_MAX)}")
+        if body := content.get("request", {}).get("body"):
+            lines.append(f"  > {cut(' '.join(body.split()), LINE_MAX)}")
         return "\n".join(
             [*lines, *describe_difference(find_counterpart(self.rows, place, self.reference), self.reply(place))]
         )
@@ -178,8 +178,8 @@ class RunCalls:
     def _has_changed(self, place: int) -> bool:
         """Whether the call met an axis of the variant and got another reply than the same call of the default run.
         False if the default run has no such call."""
-        known = find_counterpart(self.rows, place, self.reference)
-        if known is None or IDS.sub("", known) == IDS.sub("", self.reply(place)):
+        counterpart = find_counterpart(self.rows, place, self.reference)
+        if counterpart is None or IDS.sub("", counterpart) == IDS.sub("", self.reply(place)):
             return False
         return bool(self._met_by(place))
 

@@ -227,13 +227,13 @@ def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tel
 @contextmanager
 def progress_meter(runs: "Runs") -> Iterator[None]:
     """Shows how many runs are done, out of `runs.expected`."""
-    shown = 0
+    runs_shown = 0
 
     def report() -> None:
-        nonlocal shown
-        before, shown = shown, runs.count
-        label = "running" if shown <= runs.expected else "looking for causes"
-        step(shown - before, total=max(runs.expected, shown), label=label)
+        nonlocal runs_shown
+        before, runs_shown = runs_shown, runs.count
+        label = "running" if runs_shown <= runs.expected else "looking for causes"
+        step(runs_shown - before, total=max(runs.expected, runs_shown), label=label)
 
     with meter("today's bank", 1) as step:
         runs.report = report

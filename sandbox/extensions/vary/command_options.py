@@ -177,9 +177,9 @@ class VaryOptions:
 def print_line(line: str) -> None:
     """Prints a line. On a terminal, BREAKS and FLAKY are coloured."""
     colours = {"BREAKS": "red", "FLAKY": "yellow", "UNNOTICED": "red"}
-    word, _, rest = line.partition(" ")
+    word, _, text = line.partition(" ")
     if word in colours and sys.stdout.isatty():
-        line = f"{click.style(word, fg=colours[word])} {rest}"
+        line = f"{click.style(word, fg=colours[word])} {text}"
     click.echo(line)
 
 

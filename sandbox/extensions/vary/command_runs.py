@@ -150,7 +150,7 @@ class CommandRuns:
         with self._lock:
             if self._stopped:
                 raise KeyboardInterrupt
-            done = subprocess.Popen(
+            process = subprocess.Popen(
                 words,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -158,14 +158,14 @@ class CommandRuns:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            self._alive.add(done)
+            self._alive.add(process)
         try:
-            code = done.wait(self.timeout)
+            code = process.wait(self.timeout)
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            kill_with_children(done)
-            self._alive.discard(done)
+            kill_with_children(process)
+            self._alive.discard(process)
         if self._stopped:  # the command was killed, so its failure says nothing about the variant
             raise KeyboardInterrupt
         return code

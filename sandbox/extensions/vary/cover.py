@@ -91,8 +91,8 @@ class RowIndex:
         """Returns a number for each choice of a space, with the bits of those `rows` that contain the choice. A run
         that does not change an axis contains its default value."""
         rows_of: dict[Choice, int] = {}
-        for default, *others in map(space.choices, space.axes):
-            changed = {choice: self._changed.get(choice, 0) & rows for choice in others}
+        for default, *other_choices in map(space.choices, space.axes):
+            changed = {choice: self._changed.get(choice, 0) & rows for choice in other_choices}
             rows_of |= {default: rows & ~reduce(or_, changed.values(), 0)} | changed
         return rows_of
 
@@ -181,10 +181,10 @@ class CoverageGoal:
         return fill(start, tuple(self.rows_with[choice] for choice in start))
 
 
-def count_disjoint(rows: int, others: Sequence[int], size: int) -> int:
+def count_disjoint(rows: int, sets: Sequence[int], size: int) -> int:
     """Counts the selections of `size` numbers from `others` that share no set bit with one another and with `rows`."""
     if size == 0:
         return not rows
     if size == 1:
-        return [rows & other for other in others].count(0)
-    return sum(count_disjoint(rows & other, others[:place], size - 1) for place, other in enumerate(others))
+        return [rows & other for other in sets].count(0)
+    return sum(count_disjoint(rows & other, sets[:place], size - 1) for place, other in enumerate(sets))

@@ -119,7 +119,7 @@ def _filter_body(
     world: World,
     operation: str,
     body: Any,
-    named: tuple[str, str],
+    call_names: tuple[str, str],
     telling: Callable[[Memory, bool], Telling],
     fail: Callable[[], Any],
 ) -> Any:
@@ -141,7 +141,7 @@ def _filter_body(
         if difference is None:
             continue
         with lies.lock:
-            lies.note(ToldLie(lie.name, operation, nth, *named, *difference))
+            lies.note(ToldLie(lie.name, operation, nth, *call_names, *difference))
         if fails:
             return fail()
         if is_told:
@@ -188,7 +188,7 @@ def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any
         return place, f"{len(changed)} entries", f"{len(true)} entries"
     else:
         return place, _show_value(place, changed), _show_value(place, true)
-    return next(filter(None, (first_difference(before, now, where) for where, before, now in rows)), None)
+    return next(filter(None, (first_difference(before, now, path) for path, before, now in rows)), None)
 
 
 def _show_value(place: str, value: Any) -> Any:

@@ -47,9 +47,9 @@ def describe_lies(verdict: LieVerdict) -> Iterator[str]:
             yield f"        and in {len(rows) - TESTS_MAX} more tests. {MORE}"
     if len(groups) > LIES_MAX:
         yield f"and {len(groups) - LIES_MAX} more lies that nobody would notice. {MORE}"
-    others = [row for row in verdict.unnoticed if verdict.noticed_by(row.lie)]
-    if others:
-        yield f"{len(others)} times a test read a lie and passed, while another test notices that lie. {MORE}"
+    unnoticed_here = [row for row in verdict.unnoticed if verdict.noticed_by(row.lie)]
+    if unnoticed_here:
+        yield f"{len(unnoticed_here)} times a test read a lie and passed, while another test notices that lie. {MORE}"
     for line in verdict.ended:
         yield f"ended  {line}"
         yield "        It is noticed now: take this line out of the file of allowed lies."

@@ -85,8 +85,10 @@ class LieVerdict:
 
     @property
     def score(self) -> str:
-        met, noticed = len(self.met), len(self.noticed)
-        return f"{noticed} of {met} lies noticed" + (f" ({100 * noticed // met} %)" if met else "")
+        met_count, noticed_count = len(self.met), len(self.noticed)
+        return f"{noticed_count} of {met_count} lies noticed" + (
+            f" ({100 * noticed_count // met_count} %)" if met_count else ""
+        )
 
 
 def reply_of(row: Mapping[str, Any]) -> Reply:

@@ -113,25 +113,25 @@ def other(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]
     return tell
 
 
-def status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
+def status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
     """Returns a lie that shows the status `shown` for a payment or an order whose status is one of `true`."""
 
     def tell(body: Body, about: Telling) -> None:
         if body["status"] in true:
-            body["status"] = shown
+            body["status"] = false_status
             body.pop("reason", None)
 
     return tell
 
 
-def file_status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
+def file_status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
     """Returns a lie that shows the status `shown` for a file or a bulk if its true status is one of `true`. The lie
     also removes reason and errors."""
 
     def tell(body: Body, about: Telling) -> None:
         for row in (body, *body["bulks"]):
             if row["status"] in true:
-                row["status"] = shown
+                row["status"] = false_status
                 for name in ("reason", "errors", "number_of_errors"):
                     row.pop(name, None)
 
@@ -181,8 +181,8 @@ def other_account(about: Telling, iban: str) -> str:
 
     def find(bank: Bank) -> str:
         owners = bank.accounts[iban].owners if iban in bank.accounts else ()
-        others = (row.iban for row in bank.accounts.values() if not set(row.owners) & set(owners))
-        return next(others, other_than(iban, OTHER_IBANS))
+        other_ibans = (row.iban for row in bank.accounts.values() if not set(row.owners) & set(owners))
+        return next(other_ibans, other_than(iban, OTHER_IBANS))
 
     return about.ask(find)
 

@@ -105,10 +105,10 @@ def whole_variant(item: pytest.Item) -> Variant:
     present run of `--bank-vary`."""
     variants = item.config.getoption("--bank-variants")
     try:
-        asked = read_variant(variants) if variants else DEFAULT_BANK
+        requested_variant = read_variant(variants) if variants else DEFAULT_BANK
     except ValueError as wrong:
         raise pytest.UsageError(f"--bank-variants: {wrong}") from None
-    return Variant((*asked.changes, *item.stash.get(VARIANT, DEFAULT_BANK).changes))
+    return Variant((*requested_variant.changes, *item.stash.get(VARIANT, DEFAULT_BANK).changes))
 
 
 def lines_of(item: pytest.Item) -> list[str]:

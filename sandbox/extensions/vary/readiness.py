@@ -106,8 +106,8 @@ class Evidence:
         """Returns for each coverage cell of a kind, such as `operation`, whether any world has reached it."""
         reached: dict[str, bool] = {}
         for part in self.coverage:
-            for cell, met in part["cells"][kind].items():
-                reached[cell] = reached.get(cell, False) or met
+            for cell, is_met in part["cells"][kind].items():
+                reached[cell] = reached.get(cell, False) or is_met
         return reached
 
 
@@ -170,8 +170,8 @@ def all_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iter
     their tests."""
     rows: dict[str, Row] = {}
     for row in (*referee_rows(evidence), *axis_rows(evidence), *lie_rows(evidence), *condition_rows(evidence)):
-        known = rows.setdefault(row["name"], row)
-        known["tests"] = list(dict.fromkeys((*known["tests"], *row["tests"])))
+        finding = rows.setdefault(row["name"], row)
+        finding["tests"] = list(dict.fromkeys((*finding["tests"], *row["tests"])))
     for row in rows.values():
         acceptance = accepted.get(row["name"])
         reason = None if acceptance is None else {"reason": acceptance.reason, "date": acceptance.date}
@@ -267,25 +267,27 @@ def describe_item(item: Item, evidence: Evidence, findings: Sequence[Row]) -> Ro
 
 
 def rests_on(item: Item, evidence: Evidence) -> Iterator[str]:
-    called = [name for name, met in evidence.cells("operation").items() if met and OF_OPERATION.get(name) == item.name]
+    called = [
+        name for name, is_met in evidence.cells("operation").items() if is_met and OF_OPERATION.get(name) == item.name
+    ]
     if item.operations and not called:
         return
     if called:
         yield f"calls of {', '.join(called)}"
     if item.name == SIGNING and not any(evidence.cells("operation").get(name) for name in ("token",)):
         return
-    met = [axis for axis in evidence.verdict.met if item_of_axis(axis) == item.name]
+    axes_met = [axis for axis in evidence.verdict.met if item_of_axis(axis) == item.name]
     withstood = [axis for axis in evidence.verdict.withstood if item_of_axis(axis) == item.name]
-    if met:
-        yield f"{len(withstood)} of {len(met)} axes withstood"
+    if axes_met:
+        yield f"{len(withstood)} of {len(axes_met)} axes withstood"
     lies = [lie for lie in evidence.lies.met if item_of_lie(lie) == item.name]
     if lies:
         yield f"{sum(lie in evidence.lies.noticed for lie in lies)} of {len(lies)} lies noticed"
     if item.name == ERRORS and (errors := sum(evidence.cells("error").values())):
         yield f"{errors} errors met"
     for name, runs in ((RETRIES, evidence.faults), (TIME, evidence.nights)):
-        if item.name == name and (known := [run.name for run in runs if run.was_met]):
-            yield f"runs under {', '.join(known)}"
+        if item.name == name and (run_names := [run.name for run in runs if run.was_met]):
+            yield f"runs under {', '.join(run_names)}"
 
 
 def lacks_of(item: Item, evidence: Evidence) -> Iterator[str]:
@@ -296,7 +298,7 @@ def lacks_of(item: Item, evidence: Evidence) -> Iterator[str]:
     runs = {RETRIES: evidence.faults, TIME: evidence.nights}.get(item.name, ())
     kind = {RETRIES: "fault", TIME: "night"}.get(item.name, "")
     conditions = [f"{kind}/{run.name}" for run in runs if not run.was_met]
-    errors = [name for name, met in evidence.cells("error").items() if not met]
+    errors = [name for name, is_met in evidence.cells("error").items() if not is_met]
     more = [f"error {name}" for name in errors] if item.name == ERRORS else []
     if item.name == LIMITS and not evidence.cells("error").get("TOO_MANY_REQUESTS"):
         more = ["error TOO_MANY_REQUESTS"]

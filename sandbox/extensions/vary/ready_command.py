@@ -33,9 +33,9 @@ class ReadyGroup(click.Group):
         if "--" in args:
             place = args.index("--")
             args, command = args[:place], tuple(args[place + 1 :])
-        rest = super().parse_args(ctx, args)
+        remaining_args = super().parse_args(ctx, args)
         ctx.params["command"] = command
-        return rest
+        return remaining_args
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if self.get_command(ctx, args[0]) is None:
@@ -202,10 +202,10 @@ def variant_of(name: str) -> Any:
     referee, because the default bank shows it."""
     from sandbox.extensions.vary.space import read_variant
 
-    kind, _, rest = name.partition("/")
+    kind, _, variant_text = name.partition("/")
     if kind == "referee":
         return None
-    return read_variant(rest if kind == "axis" else f"{kind}={rest}")
+    return read_variant(variant_text if kind == "axis" else f"{kind}={variant_text}")
 
 
 # Output

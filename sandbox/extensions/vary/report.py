@@ -224,7 +224,7 @@ def as_page(verdict: Verdict) -> str:
         ("unmet", "never met", verdict.never_met),
     )
     links = "".join(f'<a href="#{place}">{len(things)} {words}</a>' for place, words, things in places if things)
-    met, unmet = (count(names, "axis", "axes") for names in (verdict.withstood, verdict.never_met))
+    withstood, never_met = (count(names, "axis", "axes") for names in (verdict.withstood, verdict.never_met))
     flaky = (article("warning", test, f"<p>{escape_text(text)}</p>") for test, text in verdict.flaky.items())
     ended = (f"<p>{escape_text(line)}</p>" for line in verdict.ended)
     parts = [
@@ -234,8 +234,8 @@ def as_page(verdict: Verdict) -> str:
         _section("breaks", "What breaks", (_cause(breaks, verdict.again) for breaks in causes)),
         _section("flaky", "Flaky tests, for which nothing is blamed", flaky),
         _section("ended", "Allowed breaks that break no longer", ended),
-        _section("withstood", f"Withstood: {met}", _axes(verdict.withstood)),
-        _section("unmet", f"Met by no call, so nothing is known: {unmet}", _axes(verdict.never_met)),
+        _section("withstood", f"Withstood: {withstood}", _axes(verdict.withstood)),
+        _section("unmet", f"Met by no call, so nothing is known: {never_met}", _axes(verdict.never_met)),
         _section("noticed", "Lies that were noticed", lie_list(lies.noticed)),
         _section("unseen", "Lies that no reply could be", lie_list(lies.unseen if verdict.lies else ())),
     ]

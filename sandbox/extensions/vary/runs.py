@@ -219,10 +219,10 @@ def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
             variant = Variant.of((axis, value) for axis, value in row["variant"])
             tests = {name: Result(*parts) for name, parts in row["tests"].items()}
             reference = tuple((call, reply) for call, reply in row.get("reference", ()))
-            met = frozenset(row["met"])
+            axes_met = frozenset(row["met"])
             run = VariantRun(
                 tests,
-                met,
+                axes_met,
                 row["seconds"],
                 row["calls"],
                 row["partial"],

@@ -62,13 +62,13 @@ class ScenarioVarying(VaryOptions):
             return False
         try:
             with ThreadPoolExecutor(order.jobs) as pool:
-                verdicts = pool.map(lambda script: self.judge_script(script, url, order.key, world_suffix), scripts)
-                met = [verdict for verdict in verdicts if verdict is not None]
+                judgements = pool.map(lambda script: self.judge_script(script, url, order.key, world_suffix), scripts)
+                verdicts = [verdict for verdict in judgements if verdict is not None]
         except FailsByDefault as failed:
             raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
-        if not met:
+        if not verdicts:
             raise click.ClickException("no call of these scenarios met one of the axes or could be answered with a lie")
-        return self.print_verdict(merge(met))
+        return self.print_verdict(merge(verdicts))
 
     def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
         """Returns the verdict on a scenario that passes on the default bank. Returns None if its calls meet no axis and

@@ -104,10 +104,10 @@ class Search:
         self.runs.expected = self.runs.count + len(planned)
         rows = iter(planned)
         while batch := list(islice(rows, self.runs.jobs)):
-            met = self.met
+            met_before = self.met
             self.runs.run_all((variant, 0) for variant in batch)
             self.row_count += len(batch)
-            if self.explain_failures() or self.met != met:
+            if self.explain_failures() or self.met != met_before:
                 rows = self.plan()
         self.confirm()
 
@@ -117,8 +117,8 @@ class Search:
         Rows for the tests with many causes come first, because most of these rows count for the other tests too.
         """
         space = self.space.only(self.met)
-        done = RowIndex(self.runs.variants)
-        goals = [CoverageGoal(space, self.strength, causes, done) for causes in self.cause_sets()]
+        run_rows = RowIndex(self.runs.variants)
+        goals = [CoverageGoal(space, self.strength, causes, run_rows) for causes in self.cause_sets()]
         for goal in sorted(goals, key=lambda goal: len(goal.causes), reverse=True):
             for row in goal.find_rows(self.chance):
                 for other in goals:

@@ -148,14 +148,14 @@ def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: 
         if name not in AXES:
             raise ValueError(describe_unknown("axis", name, tuple(AXES)))
     selection = {*names, *(name for topic in topics for name in axes_of_topic(topic))}
-    chosen = {}
+    values_by_axis = {}
     for name, axis in AXES.items():
         values = tuple(value.name for value in axis.values if value.within or not within or name in names)
         is_chosen = name in selection or not (names or topics)
         if is_chosen and len(values) > 1 and (name not in ONLY_IF_NAMED or name in names or not within):
-            chosen[name] = values
+            values_by_axis[name] = values
     pairs = ({(axis.name, row.value), (row.axis, row.other)} for axis in AXES.values() for row in axis.excludes)
-    return Space(chosen, frozenset(map(frozenset, pairs)))
+    return Space(values_by_axis, frozenset(map(frozenset, pairs)))
 
 
 def axes_of_topic(topic: str) -> list[str]:
@@ -180,19 +180,19 @@ def read_variant(text: str, space: Space | None = None) -> Variant:
     axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value. Its text suggests the most similar
     one."""
     space = space or space_of(within=False)
-    chosen: dict[str, str] = {}
-    others: list[Choice] = []
+    values_by_axis: dict[str, str] = {}
+    other_changes: list[Choice] = []
     for part in text.split(","):
         axis, sign, value = part.strip().partition("=")
         if axis in OTHERS:
             names = OTHERS[axis]()
             if value not in names:
                 raise ValueError(describe_unknown(axis, value, names))
-            others.append((axis, value))
+            other_changes.append((axis, value))
             continue
         if axis not in space.axes:
             raise ValueError(describe_unknown("axis", axis, tuple(space.axes)))
         if not sign or value not in space.axes[axis]:
             raise ValueError(describe_unknown(f"value of {axis}", value, space.axes[axis]))
-        chosen[axis] = value
-    return Variant.of([*space.variant(chosen).changes, *others])
+        values_by_axis[axis] = value
+    return Variant.of([*space.variant(values_by_axis).changes, *other_changes])

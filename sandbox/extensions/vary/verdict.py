@@ -59,9 +59,9 @@ class Verdict:
 
     @property
     def score(self) -> str:
-        met = len(self.met)
-        return f"{len(self.withstood)} of {met} axes withstood" + (
-            f" ({100 * len(self.withstood) // met} %)" if met else ""
+        met_count = len(self.met)
+        return f"{len(self.withstood)} of {met_count} axes withstood" + (
+            f" ({100 * len(self.withstood) // met_count} %)" if met_count else ""
         )
 
 

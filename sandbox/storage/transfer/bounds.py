@@ -201,8 +201,9 @@ def write_rule(rule: ScenarioRule) -> dict[str, Any]:
         content["psu"] = _write_psu(rule.psu)
     if rule.validation:
         content["validation"] = [
-            {"code": added.code, "text": added.text} | ({"bulk": added.bulk} if added.bulk else {"refuse": True})
-            for added in rule.validation
+            {"code": rule_finding.code, "text": rule_finding.text}
+            | ({"bulk": rule_finding.bulk} if rule_finding.bulk else {"refuse": True})
+            for rule_finding in rule.validation
         ]
     return _add_title(content)
 

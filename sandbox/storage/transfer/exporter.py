@@ -143,13 +143,13 @@ def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
     depend on these ids."""
     beginning = snapshot.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
-    drawn: dict[str, DrawnSecret] = {}
+    secrets: dict[str, DrawnSecret] = {}
 
     def draw(until: int, act_id: str) -> None:
         mint.salt = act_id
         while mint.asked < until:
             secret = mint.secret()
-            drawn[secret] = DrawnSecret(mint.asked, act_id)
+            secrets[secret] = DrawnSecret(mint.asked, act_id)
 
     if any(act.id for act in pause_between(snapshot.acts, AT_ONCE)):
         assert beginning.at is not None
@@ -159,7 +159,7 @@ def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
             draw(bank.mint.asked, act.id)
         release_bank(bank)
     draw(snapshot.bank.mint.asked, "")
-    return drawn
+    return secrets
 
 
 class SecretStripper:

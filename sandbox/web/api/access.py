@@ -29,10 +29,10 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
     bank."""
     scope, iban = read_scope(call)
     assert call.challenge is not None
-    asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
+    consent_arguments = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
 
     def give() -> ReplyContent:
-        addresses = call.world.act(consents.ask, *asked, *languages_of(call))
+        addresses = call.world.act(consents.ask, *consent_arguments, *languages_of(call))
         rows = [(language, consent_address(call.request, token)) for language, token in addresses]
         return ReplyContent([{"language": language, "consent_uri": address} for language, address in rows])
 
@@ -42,8 +42,8 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
     """Returns the last argument of `consents.ask`: in a tuple, the languages that each get an address (service 4.7).
     Returns an empty tuple if the caller accepts only one language, or if no axis gives each language an address."""
-    wanted = read_languages(call.header("Accept-Language") or "")
-    languages = tuple(language for language in SCREENS if language in wanted)
+    wanted_languages = read_languages(call.header("Accept-Language") or "")
+    languages = tuple(language for language in SCREENS if language in wanted_languages)
     return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
 
 
@@ -84,8 +84,8 @@ def token(bank: Bank, call: Call) -> ReplyContent:
     if form["grant_type"] == "authorization_code":
         proof = (form["code"], form["redirect_uri"], form["code_verifier"])
         return token_reply(call.world.do(tokens.exchange, client_id, *proof, call.version))
-    asked = (form["refresh_token"], form.get("scope"))
-    return token_reply(call.world.do(tokens.refresh, client_id, *asked, call.version))
+    refresh_arguments = (form["refresh_token"], form.get("scope"))
+    return token_reply(call.world.do(tokens.refresh, client_id, *refresh_arguments, call.version))
 
 
 def read_form(call: Call) -> dict[str, str]:

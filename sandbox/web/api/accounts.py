@@ -82,20 +82,20 @@ def make_accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -
 
 
 def make_account_reply(
-    call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]
+    call: Call, account: Account, shown_balance: Money, balance: Callable[[str, str], Money]
 ) -> ReplyContent:
     """Returns the reply of service 2.7. `shown` is the first balance in the reply. It may include all compartments,
     converted to euro."""
     first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
-    others = [name for name in account.currencies if name != first]
+    other_currencies = [name for name in account.currencies if name != first]
     content = {
         "type": account.type,
         "iban": account.iban,
         "currency": first,
-        "balance": number_of(shown),
-        "multicurrency": bool(others),
+        "balance": number_of(shown_balance),
+        "multicurrency": bool(other_currencies),
         "other_compartments": [
-            {"currency": name, "balance": number_of(balance(account.iban, name))} for name in others
+            {"currency": name, "balance": number_of(balance(account.iban, name))} for name in other_currencies
         ],
         "_links": {"self": call.link(path), "transactions": call.link(f"{path}/transactions")},
     }
@@ -168,8 +168,8 @@ def account(bank: Bank, call: Call) -> Answer:
     account_read = statements.account_of(bank, grant, call.path["logical_id"])
     if statements.is_sca_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, describe_old_authentication(bank))
-    shown, balance = statements.sum_in_euro(bank, account_read), partial(statements.balance_of, bank)
-    reply = make_account_reply(call, account_read, shown, balance)
+    shown_balance, balance = statements.sum_in_euro(bank, account_read), partial(statements.balance_of, bank)
+    reply = make_account_reply(call, account_read, shown_balance, balance)
     if call.decisions.account_holder == "present":
         reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in account_read.owners)
     return reply
@@ -178,17 +178,17 @@ def account(bank: Bank, call: Call) -> Answer:
 def transactions(bank: Bank, call: Call) -> Answer:
     """Replies with a page of transactions. If the PSU must authenticate again, the refusal contains a new address for
     this."""
-    asked, in_header = read_asked(call), call.decisions.sca_token_request == "header"
+    transaction_query, in_header = read_transaction_query(call), call.decisions.sca_token_request == "header"
     sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
-        return partial(_use_sca_token, call, asked, sca_token)
-    return _read_page(bank, call, asked, sca_token)
+        return partial(_use_sca_token, call, transaction_query, sca_token)
+    return _read_page(bank, call, transaction_query, sca_token)
 
 
-def _use_sca_token(call: Call, asked: TransactionQuery, sca_token: str) -> Answer:
+def _use_sca_token(call: Call, transaction_query: TransactionQuery, sca_token: str) -> Answer:
     """Replies with the page to a caller with an SCA token. The token becomes invalid if it is for one call only."""
     valid_token = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
-    return call.world.ask(_read_page, call, asked, valid_token)
+    return call.world.ask(_read_page, call, transaction_query, valid_token)
 
 
 def demand_sca(call: Call, reason: str) -> NoReturn:
@@ -214,19 +214,19 @@ def describe_old_authentication(bank: Bank) -> str:
     return f"the last authentication is over {bank.decisions.sca_renewal_after.days} days old"
 
 
-def _read_page(bank: Bank, call: Call, asked: TransactionQuery, sca_token: str | None) -> Answer:
+def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_token: str | None) -> Answer:
     """Returns the page of transactions. If the page needs a second authentication first, raises the refusal that asks
     for it."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     account_read = statements.account_of(bank, grant, logical_id)
-    query = query_of(bank, grant, account_read.iban, asked)
+    query = query_of(bank, grant, account_read.iban, transaction_query)
     fresh = statements.is_fresh(bank, grant, sca_token)
     if statements.is_sca_due(bank, grant):
         return partial(demand_sca, call, describe_old_authentication(bank))
     if (
         not fresh
         and statements.asks_for_old(bank, query)
-        and (demand := _choose_refusal_of_old_dates(bank, asked.psu_involved))
+        and (demand := _choose_refusal_of_old_dates(bank, transaction_query.psu_involved))
     ):
         return partial(demand, call, OLD)
     lacking = query.currency != statements.ALL and query.currency not in account_read.currencies
@@ -254,7 +254,7 @@ def _choose_refusal_of_old_dates(bank: Bank, psu_involved: bool) -> Callable[[Ca
             return None
 
 
-def read_asked(call: Call) -> TransactionQuery:
+def read_transaction_query(call: Call) -> TransactionQuery:
     """Reads the query parameters. A wrong parameter is refused before anything about the account is checked (choice
     2)."""
     date_from, date_to = _read_day(call, "date_from"), _read_day(call, "date_to")
@@ -275,24 +275,24 @@ def read_asked(call: Call) -> TransactionQuery:
     return TransactionQuery(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
 
 
-def query_of(bank: Bank, grant: Grant, iban: str, sent: TransactionQuery) -> Query:
+def query_of(bank: Bank, grant: Grant, iban: str, transaction_query: TransactionQuery) -> Query:
     """Returns the query of a first page, or the query in the key `next`. Beside `next`, the other parameters must be
     valid but are not used."""
-    currency = sent.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
-    if sent.next is not None:
-        query = read_key(bank.mint, grant.consent_id, iban, sent.next)
+    currency = transaction_query.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
+    if transaction_query.next is not None:
+        query = read_key(bank.mint, grant.consent_id, iban, transaction_query.next)
         if bank.decisions.next_alone == "needs_filters":
             # The filters of the first page have to stand beside the key again.
             for name, expected, value in (
-                ("date_from", query.date_from, sent.date_from),
-                ("date_to", query.date_to, sent.date_to),
+                ("date_from", query.date_from, transaction_query.date_from),
+                ("date_to", query.date_to, transaction_query.date_to),
                 ("currency", query.currency, currency),
             ):
                 if expected != value:
                     raise invalid(name, "it is sent with every page, as with the first", LISTED)
         return query
-    size = bank.decisions.page_size if sent.pagesize is None else sent.pagesize
-    return Query(iban, currency, sent.date_from, sent.date_to, size)
+    size = bank.decisions.page_size if transaction_query.pagesize is None else transaction_query.pagesize
+    return Query(iban, currency, transaction_query.date_from, transaction_query.date_to, size)
 
 
 def _read_day(call: Call, name: str) -> date | None:

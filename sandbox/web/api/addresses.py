@@ -185,9 +185,9 @@ def bank_root_of(request: Request) -> str:
     if bank is None:
         return root_of(request)
     parts = urlsplit(bank)
-    asked = urlsplit(f"//{request.host}").hostname
-    if parts.hostname in EVERY_INTERFACE and asked:
-        bank = write_address(parts.scheme, asked, parts.port or PORTS[parts.scheme])
+    request_host = urlsplit(f"//{request.host}").hostname
+    if parts.hostname in EVERY_INTERFACE and request_host:
+        bank = write_address(parts.scheme, request_host, parts.port or PORTS[parts.scheme])
     return bank + world_prefix(request)
 
 

@@ -147,8 +147,8 @@ def split_path(path: str) -> tuple[str, str]:
     """Splits a path into the name of the world and the path in that world."""
     if not path.startswith("/worlds/"):
         return "default", path
-    name, _, rest = path[8:].partition("/")
-    return name, f"/{rest}"
+    name, _, path_in_world = path[8:].partition("/")
+    return name, f"/{path_in_world}"
 
 
 def read_raw_path(environ: dict[str, Any]) -> str:
@@ -467,9 +467,9 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
         world = call.world if call else observers.worlds.get_or_default(name)
         called = world.name if call or not is_world_name(name) else name
         record = record_call(observers.deliver, observers.prints_of, called, environ, response)
-        added = world.calls.add(record)
-        is_due = not record.waits or observers.announce is not None or added.seq % DELIVERED_AT == 0
-        return added.request_id, world if is_due else None
+        exchange = world.calls.add(record)
+        is_due = not record.waits or observers.announce is not None or exchange.seq % DELIVERED_AT == 0
+        return exchange.request_id, world if is_due else None
 
     recorded = log_failure(environ, keep)
     if recorded is None:

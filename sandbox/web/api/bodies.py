@@ -145,8 +145,8 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
     country = creditors.demand_country(
         creditor.iban, creditor.bban, creditor.bic, creditor.country, creditor.bank_national_id
     )
-    where = address or Address()
-    creditors.demand_cross_border(country, money.currency, purpose, where.city, where.country)
+    creditor_address = address or Address()
+    creditors.demand_cross_border(country, money.currency, purpose, creditor_address.city, creditor_address.country)
 
 
 def read_payment(content: Any, call: Call) -> PaymentRequest:
@@ -232,8 +232,8 @@ CONTRACT_BODY = BodyReader(ContractBody(), STANDING_ORDER)
 
 def read_contract(content: Any, call: Call) -> StandingOrderRequest:
     # The currency is required and defaulted at once (service 2.2).
-    sent = content.get(AMOUNT) if isinstance(content, dict) else None
-    if isinstance(sent, dict) and "currency" not in sent and call.decisions.order_currency == "required":
+    amount = content.get(AMOUNT) if isinstance(content, dict) else None
+    if isinstance(amount, dict) and "currency" not in amount and call.decisions.order_currency == "required":
         raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.currency", clause="service 2.2")
     fields = CONTRACT_BODY.load(content, call)
     demand_fields(fields, COLUMN)

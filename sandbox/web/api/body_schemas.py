@@ -280,12 +280,12 @@ def _describe_json_fault(content: bytes, fault: orjson.JSONDecodeError) -> str:
     return f"it is not JSON (line {fault.lineno}, column {fault.colno})" if content.strip() else "it is empty"
 
 
-def _is_deeper(value: Any, left: int) -> bool:
+def _is_deeper(value: Any, levels_left: int) -> bool:
     if not isinstance(value, dict | list):
         return False
-    if left == 0:
+    if levels_left == 0:
         return True
-    return any(_is_deeper(item, left - 1) for item in (value.values() if isinstance(value, dict) else value))
+    return any(_is_deeper(item, levels_left - 1) for item in (value.values() if isinstance(value, dict) else value))
 
 
 def _count_keys(value: Any) -> int:
@@ -323,16 +323,16 @@ class BodyReader:
             field, reason = find_first_fault(error.messages)
         if reason == MISSING:
             outer = field.rpartition(".")[0] or field  # an object that is used must have this part
-            sent = show_value(find_value(content, outer) if outer != field else sorted(content))
+            sent_value = show_value(find_value(content, outer) if outer != field else sorted(content))
             raise Refusal(
-                Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided_by={"sent": sent}
+                Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided_by={"sent": sent_value}
             )
-        eased = content if call is None else ease(call, self.schema, content)
-        if eased == content:
+        lenient_content = content if call is None else ease(call, self.schema, content)
+        if lenient_content == content:
             raise invalid(
                 field[:NAME_SHOWN_MAX], reason, self.body.clause_of(field), sent=show_value(find_value(content, field))
             )
-        return self.load(eased)
+        return self.load(lenient_content)
 
 
 def find_first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:

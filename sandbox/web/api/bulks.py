@@ -38,16 +38,18 @@ def _take(call: Call) -> ReplyContent:
     if reference is not None and REFERENCE.match(reference) is None:
         reason = "1 to 35 letters, digits or -"
         raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=reason)
-    named = call.decisions.payment_information_id
-    if reference is None and named == "required":
+    id_rule = call.decisions.payment_information_id
+    if reference is None and id_rule == "required":
         raise Refusal(Error.HEADER_MISSING, input="PaymentInformationID")
-    packed, message_id = file_of(call, kind)
+    compressed_file, message_id = file_of(call, kind)
     demand_dialect(call, kind)
-    if reference is None or named == "of_a_bulk":
+    if reference is None or id_rule == "of_a_bulk":
         reference = message_id  # choice 7
-    call.world.ask(_demand_room, call, len(packed))
-    payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.request_key)
-    call.world.on_growth(len(packed))
+    call.world.ask(_demand_room, call, len(compressed_file))
+    payment_file_id, status = call.world.act(
+        bulks.initiate, kind, compressed_file, reference, call.origin, call.request_key
+    )
+    call.world.on_growth(len(compressed_file))
     call.subject = payment_file_id
     links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}
     content = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
@@ -60,9 +62,9 @@ def demand_dialect(call: Call, kind: Kind) -> None:
         return
     head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
     separator = "semicolon" if head.count(b";") > head.count(b",") else "comma"
-    taken = call.decisions.csv_dialect
-    if taken not in ("both", separator):
-        raise invalid("body", f"its columns are separated by a {separator}, not a {taken}", "service 2.3")
+    dialect = call.decisions.csv_dialect
+    if dialect not in ("both", separator):
+        raise invalid("body", f"its columns are separated by a {separator}, not a {dialect}", "service 2.3")
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:

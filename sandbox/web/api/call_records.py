@@ -136,9 +136,9 @@ def record_call(
 def _facts_of(call: Call) -> tuple[Any, ...]:
     """Returns the values that the checks read from the call, in the order of the record's fields."""
     variants = call.decisions.variants
-    met = frozenset(call.world.axes.end_call()) if variants else frozenset()
+    axes_met = frozenset(call.world.axes.end_call()) if variants else frozenset()
     client = getattr(call, "client", None)
-    return call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject, variants, met
+    return call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject, variants, axes_met
 
 
 def read_request_id(environ: dict[str, Any]) -> str:
@@ -318,8 +318,8 @@ def list_variants_met(call: CallRecord) -> str:
     because a time or a limit takes effect later than it is read."""
     if not call.variants:
         return ""
-    met = call.met | EVERYWHERE
-    return " ".join(f"{axis}={value}" for axis, value in call.variants if axis in met or axis in SET_BY_SETTINGS)
+    axes_met = call.met | EVERYWHERE
+    return " ".join(f"{axis}={value}" for axis, value in call.variants if axis in axes_met or axis in SET_BY_SETTINGS)
 
 
 # The contents of the last calls, word for word
@@ -350,16 +350,16 @@ def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
     query, headers, missing = bound_head(call)
-    sent = b"" if call.length > BODY_MAX and call.status >= 300 else call.body[:BODY_MAX]
+    shown_body = b"" if call.length > BODY_MAX and call.status >= 300 else call.body[:BODY_MAX]
     reply, reply_length = (None, 0) if reply is None else (reply[:BODY_MAX], len(reply))
     kind = cut(call.kind, TYPE_MAX)
-    texts = (query, kind, sent, reply or b"", *headers.values())
+    texts = (query, kind, shown_body, reply or b"", *headers.values())
     return Content(
         seq,
         query,
         kind,
         headers,
-        sent,
+        shown_body,
         call.length,
         response.headers,
         reply,

@@ -67,10 +67,14 @@ def scheme_of(value: str) -> str:
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 
-def describe_missing_bytes(shown: bytes, length: int) -> str:
-    if len(shown) >= length:
+def describe_missing_bytes(stored_bytes: bytes, length: int) -> str:
+    if len(stored_bytes) >= length:
         return ""
-    return f"the first {len(shown):,} of {length:,} bytes" if shown else f"{length:,} bytes, which are not kept"
+    return (
+        f"the first {len(stored_bytes):,} of {length:,} bytes"
+        if stored_bytes
+        else f"{length:,} bytes, which are not kept"
+    )
 
 
 def mask_secrets(text: str, names: Iterable[str]) -> str:

@@ -293,9 +293,9 @@ def send_browser(world: World, response: Response) -> Response:
 
 def _visit_twice(address: str, before: Response) -> Response:
     """Returns a page that opens the address in a frame, and a second later in the browser itself."""
-    shown = escape(address)
-    again = f'<meta http-equiv="refresh" content="1;url={shown}">'
-    response = _make_page("You are sent back.", before, again, f'<iframe src="{shown}" hidden></iframe>')
+    escaped_address = escape(address)
+    again = f'<meta http-equiv="refresh" content="1;url={escaped_address}">'
+    response = _make_page("You are sent back.", before, again, f'<iframe src="{escaped_address}" hidden></iframe>')
     parts = urlsplit(address)
     response.headers["Content-Security-Policy"] = f"default-src 'none'; frame-src {parts.scheme}://{parts.netloc}"
     return response
@@ -397,9 +397,9 @@ def number_text(text: str, digits: str) -> str:
             return f"{Decimal(text).normalize():f}"
         case "exponent":
             sign, places, exponent = Decimal(text).normalize().as_tuple()
-            first, *rest = map(str, places)
+            first, *other_digits = map(str, places)
             assert isinstance(exponent, int)
-            return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}e{exponent + len(rest)}"
+            return f"{'-' if sign else ''}{first}.{''.join(other_digits) or '0'}e{exponent + len(other_digits)}"
         case _:
             return text
 

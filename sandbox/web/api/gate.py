@@ -96,9 +96,9 @@ def check_language(call: Call) -> None:
 
 def check_media(call: Call) -> None:
     expected = MEDIA[call.operation.name, call.path.get("product")]
-    sent = call.environ.get("CONTENT_TYPE")
-    if sent not in expected and call.request.mimetype not in expected:
-        decided_by = {"sent": sent} if sent else {}
+    content_type = call.environ.get("CONTENT_TYPE")
+    if content_type not in expected and call.request.mimetype not in expected:
+        decided_by = {"sent": content_type} if content_type else {}
         raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected), decided_by=decided_by)
 
 
@@ -248,8 +248,8 @@ def check_reads(call: Call, bank: Bank) -> None:
     most = call.decisions.reads_per_day
     if not most or call.query("psu_involved") == "true" or call.query("next"):
         return
-    read = (call.client.id, call.path["logical_id"], call.operation.name)
-    if not call.world.calls.limits.count_read(read, bank.clock.today, most):
+    read_key = (call.client.id, call.path["logical_id"], call.operation.name)
+    if not call.world.calls.limits.count_read(read_key, bank.clock.today, most):
         midnight = datetime.combine(bank.clock.today + timedelta(days=1), time(), BRUSSELS)
         seconds = int((midnight - bank.clock.now).total_seconds()) + 1
         decided_by = {"reads_per_day": most, "again_from": midnight}

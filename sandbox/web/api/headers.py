@@ -75,10 +75,10 @@ _cached_versions, _cached_languages = (
 )
 
 
-def choose_screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
+def choose_screen_language(languages: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
     """Returns the most wanted language that has screens. Returns None if there is none; the customer's language counts
     then."""
-    for language in asked:
+    for language in languages:
         if language in screens:
             return language
     return None

@@ -141,18 +141,18 @@ def body_of(call: Call) -> bytes:
 def is_external(call: Call) -> bool:
     """Whether the query says EXTERNAL. INTERNAL is the default (choice 5)."""
     parameter = call.kind.id_type
-    asked = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
-    if asked not in ID_TYPES:
-        raise invalid(parameter, "it must be INTERNAL or EXTERNAL", "choice 5", sent=asked)
-    return asked == "EXTERNAL"
+    id_type = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
+    if id_type not in ID_TYPES:
+        raise invalid(parameter, "it must be INTERNAL or EXTERNAL", "choice 5", sent=id_type)
+    return id_type == "EXTERNAL"
 
 
 def make_signing_address(call: Call, token: str) -> str:
     """Returns the SCA address. It has the API's host and no query, unless an axis says otherwise."""
     address = f"{root_of(call.request)}/psu/sign/{token}"
     if call.decisions.sca_host == "other":
-        scheme, _, rest = address.partition("://")
-        host, slash, path = rest.partition("/")
+        scheme, _, host_and_path = address.partition("://")
+        host, slash, path = host_and_path.partition("/")
         name, colon, port = host.partition(":")
         address = f"{scheme}://{OTHER_HOSTS.get(name, name)}{colon}{port}{slash}{path}"
     return address if call.decisions.sca_address_query == "none" else f"{address}?flow=sign"

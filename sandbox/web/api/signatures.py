@@ -41,10 +41,10 @@ def list_mistaken_texts(body: bytes) -> Iterator[tuple[str, bytes]]:
     except ValueError:
         return
     layouts = (((",", ":"), "without blanks"), ((", ", ": "), "with a blank after : and ,"))
-    for sort, (separators, named), escaped in product((False, True), layouts, (False, True)):
+    for sort, (separators, layout_name), escaped in product((False, True), layouts, (False, True)):
         text = json.dumps(content, separators=separators, sort_keys=sort, ensure_ascii=escaped)
         ends = f"{KEYS_SORTED if sort else ''}{ESCAPED if escaped else ''}"
-        yield f"the same JSON {named}{ends}", text.encode()
+        yield f"the same JSON {layout_name}{ends}", text.encode()
 
 
 def name_mistaken_text(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
@@ -92,9 +92,11 @@ def explain_payload(payload: bytes, body: bytes) -> str:
     other = name_mistaken_text(body, lambda bytes_: bytes_ == payload)
     if other:
         return f"; it is {other}"
-    added = sorted(_list_added_claims(payload, body))
-    if added:
-        return f"; a library of JWTs has added {', '.join(added)}: sign the bytes of the body by a function for JWS"
+    added_claims = sorted(_list_added_claims(payload, body))
+    if added_claims:
+        return (
+            f"; a library of JWTs has added {', '.join(added_claims)}: sign the bytes of the body by a function for JWS"
+        )
     return ""
 
 
@@ -160,10 +162,10 @@ def demand_digest(header: str, body: bytes) -> None:
 def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], tolerance: timedelta) -> None:
     """Refuses a Date that is neither an IMF-fixdate nor ISO 8601. Refuses a Date that is far from the bank's time and
     also far from real time."""
-    sent = _read_date(header)
-    if abs(sent - bank) > tolerance and abs(sent - (real := real_time())) > tolerance:
+    sent_date = _read_date(header)
+    if abs(sent_date - bank) > tolerance and abs(sent_date - (real := real_time())) > tolerance:
         try:
-            sent = bound_instant(sent)
+            sent_date = bound_instant(sent_date)
         except ValueError as error:
             raise make_refusal("Date", f"it is {header[:60]!a}, and {error}") from None
         minutes = f"{tolerance.total_seconds() / 60:g}"
@@ -171,7 +173,12 @@ def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], 
             "Date",
             f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_write_iso(bank)} and from real "
             f"time {_write_iso(real)}",
-            {"given": sent, "bank_time": bank, "real_time": real, "seconds_allowed": int(tolerance.total_seconds())},
+            {
+                "given": sent_date,
+                "bank_time": bank,
+                "real_time": real,
+                "seconds_allowed": int(tolerance.total_seconds()),
+            },
         )
 
 
@@ -210,9 +217,11 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
     if plain and parts[1]:
         raise make_refusal("Signature", "b64 is false, and its payload part is not empty: that form is detached")
     _demand_payload(parts[1], body)
-    key, named = _key_of(protected, keys, certified)
+    key, key_name = _key_of(protected, keys, certified)
     if key.key_type != ALGORITHMS[algorithm]:
-        raise make_refusal("Signature", f"its alg {algorithm} does not go with {named}, whose type is {key.key_type}")
+        raise make_refusal(
+            "Signature", f"its alg {algorithm} does not go with {key_name}, whose type is {key.key_type}"
+        )
     signature = _decode(parts[2], "signature part")
     if not _is_right(parts, body, key, algorithm, plain):
         over = "BASE64URL(header).body" if plain else "BASE64URL(header).BASE64URL(body)"
@@ -220,7 +229,7 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
         hint = explain_signature(
             signature, algorithm, body, lambda other: _is_right(parts, other, key, algorithm, plain)
         )
-        raise make_refusal("Signature", f"{algorithm} with {named} does not verify over {signed}{hint}")
+        raise make_refusal("Signature", f"{algorithm} with {key_name} does not verify over {signed}{hint}")
 
 
 def demand_form(header: str, over: str) -> None:

@@ -129,11 +129,11 @@ def act(visit: ConsoleVisit) -> Response:
         number, notice = visit.keep_form(refusal), Notice(visit.session, refusal.text, code, refused=True)
     else:
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
-        sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
+        callback_text = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
         # A rewind keeps the acts of its own moment. So it undoes an act only if the clock went on since then.
         is_later = not is_frozen or visit.world.ask(lambda bank: bank.clock.now) > began
         undo = began if name in UNDOABLE and is_later else None
-        text = notice_of(action, form) + sent
+        text = notice_of(action, form) + callback_text
         number, notice = str(next(visit.state.numbers)), Notice(visit.session, text, code, undo=undo)
     visit.state.notices.keep(number, notice)
     return see_other(follow(visit, number), HEADERS)

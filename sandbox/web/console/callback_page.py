@@ -77,11 +77,11 @@ def callback(visit: ConsoleVisit) -> Facts:
     if code and client == DEMO_CLIENT:
         kind, name = subject or ("", "")
         fields = {"code": code, "redirect_uri": visit.callback} | ({"verifier": verifier} if verifier else {})
-        what = "the payment's details" if scope == "PIS" else "the accounts"
+        content_name = "the payment's details" if scope == "PIS" else "the accounts"
         steps = [
             NextStep(
                 "Exchange the code for tokens",
-                f"The code buys tokens once, within minutes. They open {what}.",
+                f"The code buys tokens once, within minutes. They open {content_name}.",
                 step="token",
                 fields=fields | {"kind": kind, "id": name},
                 asks="" if verifier else "verifier",

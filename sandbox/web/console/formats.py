@@ -78,10 +78,10 @@ def wall(instant: datetime) -> str:
 def span(length: timedelta) -> str:
     """Returns a length of time in its largest unit and the unit below: `2 d 3 h`. Returns `0 s` for a negative
     length."""
-    left = max(0, int(length.total_seconds()))
+    seconds_left = max(0, int(length.total_seconds()))
     parts: list[str] = []
     for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
-        count, left = divmod(left, seconds)
+        count, seconds_left = divmod(seconds_left, seconds)
         if count and len(parts) < 2:
             parts.append(f"{count} {unit}")
         elif parts:
@@ -91,9 +91,9 @@ def span(length: timedelta) -> str:
 
 def amount(money: Money) -> str:
     """Returns an amount as `1,234.50 EUR`, with a blank that does not break."""
-    whole, dot, rest = money.text().partition(".")
+    whole, dot, cents = money.text().partition(".")
     sign, digits = ("\u2212", whole[1:]) if whole.startswith("-") else ("", whole)
-    return f"{sign}{int(digits):,}{dot}{rest}\u00a0{money.currency}"
+    return f"{sign}{int(digits):,}{dot}{cents}\u00a0{money.currency}"
 
 
 def account(number: str) -> str:

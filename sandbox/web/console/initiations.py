@@ -291,12 +291,12 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
             asks = f"{'renewal of ' if consent.renews else ''}consent, {consent.scope}"
             page = address_of(visit, "consents", token[:12], token, consent.redirect_uri)
             yield WaitingAddress(token, consent.until - now, None, consent.client_id, asks, likely, page)
-    shown = set()
+    shown_ids = set()
     for address in reversed(bank.sca_addresses.values()):
         initiation = bank.initiation(address.subject_id) if address.until > now else None
-        if initiation is None or initiation.id in shown:
+        if initiation is None or initiation.id in shown_ids:
             continue
-        shown.add(initiation.id)
+        shown_ids.add(initiation.id)
         if initiation.status in UNSIGNED and not initiation.signatures:
             row, token, likely = row_of(initiation), address.token, likely_signer(bank, initiation)
             page = address_of(visit, row.kind, row.id, token, initiation.origin.redirect_uri)

@@ -261,7 +261,7 @@ def account(visit: ConsoleVisit) -> Facts:
             "account_here": account,
             "owners": _owners(bank, account),
             "currency": currency,
-            "held": _balances(bank, account),
+            "balances": _balances(bank, account),
             "curve": curve_of(bank, iban, currency, RANGES[span]),
             "lines": page,
             "total": len(lines),
@@ -458,9 +458,9 @@ def _as_typed(value: Any) -> str:
 def worlds(visit: ConsoleVisit) -> Facts:
     after = visit.request.args.get("after", "")
     after = after if is_world_name(after) else ""
-    shown, last = visit.state.worlds.list_page(after, WORLDS_SHOWN)
+    page_worlds, last = visit.state.worlds.list_page(after, WORLDS_SHOWN)
     return {
-        "rows": [(world, world.read_clock()) for world in shown],
+        "rows": [(world, world.read_clock()) for world in page_worlds],
         "scenarios": [name for name, _, _ in list_shipped()],
         "after": after,
         "last": last,

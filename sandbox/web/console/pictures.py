@@ -41,11 +41,13 @@ def states_of(table: str, history: Sequence[Fact]) -> Facts:
     """Returns the picture of all statuses of a table and the moves between them. Moves that are in the history are
     marked."""
     places = places_of(table)
-    taken = {(fact.source, fact.target) for fact in history}
+    taken_moves = {(fact.source, fact.target) for fact in history}
     moves: dict[tuple[Status, Status], list[Move]] = {}
     for row in MOVES[table]:
         moves.setdefault((row.source, row.target), []).append(row)
-    edges = [(_line(places[pair[0]], places[pair[1]]), _describe(rows), pair in taken) for pair, rows in moves.items()]
+    edges = [
+        (_line(places[pair[0]], places[pair[1]]), _describe(rows), pair in taken_moves) for pair, rows in moves.items()
+    ]
     edges.sort(key=lambda edge: edge[2])  # the taken ones are drawn last, above the others
     says = ", then ".join(f"{fact.target} at {moment(fact.at)}" for fact in history[:20])
     return {

@@ -160,11 +160,11 @@ def event_of_call(call: Exchange) -> TimelineEvent:
 
 
 def event_of_fact(fact: Fact) -> TimelineEvent:
-    who = "customer" if fact.trigger in CUSTOMERS else "bank"
+    actor = "customer" if fact.trigger in CUSTOMERS else "bank"
     tone = STATUS_STYLES[fact.target].tone if isinstance(fact.target, Status) else "gone"
     change = f": {fact.source or 'new'} to {fact.target}" if fact.target and fact.target is not fact.source else ""
     reason = f", {fact.reason[:80]}" if fact.reason else ""
-    return TimelineEvent(fact.at, who, tone, f"{fact.subject[:40]} {fact.trigger.replace('_', ' ')}{change}{reason}")
+    return TimelineEvent(fact.at, actor, tone, f"{fact.subject[:40]} {fact.trigger.replace('_', ' ')}{change}{reason}")
 
 
 def lane(events: Sequence[TimelineEvent], window: Window) -> list[TimelineMark]:
@@ -207,9 +207,9 @@ def bar_of(initiation: Initiation, now: datetime, window: Window) -> Facts:
         if end >= window.begin and at <= window.end:
             wide = width_of(window.x(end) - window.x(at))
             pieces.append(TimelineMark(window.x(at), wide, 12, tone, f"{status} from {moment(at)}"))
-    shown = row_of(initiation)
-    label = f"{shown.amount or shown.product} {shown.creditor}".strip()
-    return {"kind": shown.kind, "id": shown.id, "label": label, "pieces": pieces}
+    row = row_of(initiation)
+    label = f"{row.amount or row.product} {row.creditor}".strip()
+    return {"kind": row.kind, "id": row.id, "label": label, "pieces": pieces}
 
 
 def width_of(percent: float) -> str:

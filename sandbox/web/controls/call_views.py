@@ -82,10 +82,12 @@ class CallMatcher:
             return None
         if self.body is not MISSING and content.length > BODY_MAX:
             return None
-        sent = {"content-type": content.kind or None} | {
+        sent_headers = {"content-type": content.kind or None} | {
             name.removeprefix("HTTP_").replace("_", "-").lower(): value for name, value in content.headers.items()
         }
-        wrong = [f"header {name}" for name, expected in self.headers.items() if not matches(expected, sent.get(name))]
+        wrong = [
+            f"header {name}" for name, expected in self.headers.items() if not matches(expected, sent_headers.get(name))
+        ]
         if self.body is not MISSING:
             faults = find_differences(self.body, body_of(self.body, content), "body")
             wrong += [fault.partition(":")[0] for fault in faults]

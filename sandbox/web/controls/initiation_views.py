@@ -197,8 +197,8 @@ def _list_reply(rows: Iterable[Any], *names: str) -> Response:
 
 def write_json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
     """Yields the JSON of a list in pieces, so that a long list is never in memory as a whole."""
-    rest, between = pause_between(rows, ROWS_BETWEEN_PAUSES), b"["
-    while piece := list(islice(rest, PIECE)):
+    remaining_rows, between = pause_between(rows, ROWS_BETWEEN_PAUSES), b"["
+    while piece := list(islice(remaining_rows, PIECE)):
         yield between + orjson.dumps(piece)[1:-1]
         between = b","
     yield b"[]" if between == b"[" else b"]"

@@ -81,25 +81,25 @@ class Attempts:
         self._lock = threading.Lock()
         self._waiting = 0
 
-    def is_right(self, shown: str, expected: str, address: str, wait: Wait | None) -> bool:
+    def is_right(self, shown_key: str, expected: str, address: str, wait: Wait | None) -> bool:
         """Whether the key is right. True is returned at once, and False after a delay. Raises Refusal if another wrong
         key of the same network is still being delayed.
 
         `wait` waits without keeping a worker of the server. Without `wait`, only one wrong key can be delayed at a
         time.
         """
-        if is_same_secret(shown, expected):
+        if is_same_secret(shown_key, expected):
             return True
         caller_name = network_of(address)
-        delay = self._count(caller_name, shown)
+        delay = self._count(caller_name, shown_key)
         if delay:
             with self._delay_one_at_a_time(caller_name, WAITING_MAX if wait else 1):
                 (wait or time.sleep)(delay)
         return False
 
-    def _count(self, name: str, shown: str) -> float:
+    def _count(self, name: str, shown_key: str) -> float:
         """Counts a wrong key. Returns by how many seconds its reply is delayed."""
-        now, key = self._seconds(), blake2b(shown.encode("utf-8", "replace"), digest_size=16).digest()
+        now, key = self._seconds(), blake2b(shown_key.encode("utf-8", "replace"), digest_size=16).digest()
         with self._lock:
             caller = self._callers.pop(name, None)
             if caller is None or now - caller.last > FORGOTTEN_AFTER:
@@ -206,11 +206,11 @@ def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
     return by_cookie and bool(in_cookie) and is_right(call, str(in_cookie), fingerprint_of(key))
 
 
-def is_right(call: Request, shown: str, expected: str) -> bool:
+def is_right(call: Request, shown_key: str, expected: str) -> bool:
     """Whether a key, or the fingerprint of a key, is the expected one. A wrong key is counted, and its reply may be
     delayed."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
-    return attempts.is_right(shown, expected, call.remote_addr or "", _wait_of(call.environ))
+    return attempts.is_right(shown_key, expected, call.remote_addr or "", _wait_of(call.environ))
 
 
 def _wait_of(environ: dict[str, Any]) -> Wait | None:

@@ -38,14 +38,14 @@ def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
         store.demand_writable()  # asks the file again, if it could not be written
     except StateFileError as trouble:
         raise Refusal(Error.NOT_READY, why=str(trouble)) from None
-    shown: dict[str, Any] = {
+    state_row: dict[str, Any] = {
         "bytes": store.size(),
         "worlds_expire_after_seconds": worlds.room.worlds_expire,
         "acts_kept": worlds.room.acts_kept,
     }
     if store.notes:
-        shown["notes"] = list(store.notes)
-    return {"status": "ready", "state_file": shown}
+        state_row["notes"] = list(store.notes)
+    return {"status": "ready", "state_file": state_row}
 
 
 def find_tally() -> Tally | None:

@@ -38,9 +38,9 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
     allows null. A call without a body has no fields. Raises Refusal for an unknown field, and for the first wrong
     value."""
     assert body is not None, "the row of a view that reads a body has one"
-    sent = _read_sent(request)
+    body_text = _read_sent(request)
     try:
-        content = read_strict(sent) if sent.strip() else {}
+        content = read_strict(body_text) if body_text.strip() else {}
     except ValueError as fault:
         raise refuse("body", str(fault)) from None
     if not isinstance(content, dict):

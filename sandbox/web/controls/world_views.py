@@ -281,5 +281,7 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_axes(world: World) -> list[dict[str, Any]]:
-    settings, met = world.ask(lambda bank: bank.settings), world.axes.list_axes_read(world.calls.made > 0)
-    return [axis.described() | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]
+    settings, axes_met = world.ask(lambda bank: bank.settings), world.axes.list_axes_read(world.calls.made > 0)
+    return [
+        axis.described() | {"value": value_in(settings, axis), "met": axis.name in axes_met} for axis in AXES.values()
+    ]

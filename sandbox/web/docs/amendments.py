@@ -71,8 +71,8 @@ def amendment(change: Callable[Concatenate[OpenApi, Parameters], None]) -> Calla
     a function of the document."""
 
     @wraps(change)
-    def with_parameters(*parameters: Parameters.args, **named: Parameters.kwargs) -> Amend:
-        return lambda document: change(document, *parameters, **named)
+    def with_parameters(*parameters: Parameters.args, **keywords: Parameters.kwargs) -> Amend:
+        return lambda document: change(document, *parameters, **keywords)
 
     return with_parameters
 

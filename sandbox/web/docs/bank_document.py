@@ -266,9 +266,9 @@ def request_body(operation: Operation, product: str | None, examples: list[Examp
     titles = {
         f"version {example.version}: {example.title}": example for example in examples if example.body is not None
     }
-    shown = {title: {"summary": title, "value": example.shown} for title, example in titles.items()}
+    shown_examples = {title: {"summary": title, "value": example.shown} for title, example in titles.items()}
     if operation.name == "payment_initiation" and product == SCT.name:
-        shown |= examples_of_well_known_values(product)
+        shown_examples |= examples_of_well_known_values(product)
     if operation.name == "bulk_initiation":
         schema: JsonSchema = {"type": "string", "description": "The file."}
     elif operation.media == FORM:
@@ -279,7 +279,7 @@ def request_body(operation: Operation, product: str | None, examples: list[Examp
     else:
         schema = reference("ContractBody")
     media = operation.media_for(product)
-    return {"required": True, "content": {name: {"schema": schema, "examples": shown} for name in media}}
+    return {"required": True, "content": {name: {"schema": schema, "examples": shown_examples} for name in media}}
 
 
 def examples_of_well_known_values(product: str) -> dict[str, Any]:

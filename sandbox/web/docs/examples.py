@@ -60,20 +60,20 @@ class Example:
     def headers(self, vendor: str) -> dict[str, str]:
         """Returns all headers except Request-ID, which must be new for each call."""
         row = self.row
-        sent = {"Accept": accept_of(vendor, self.version)}
+        headers = {"Accept": accept_of(vendor, self.version)}
         if row.bank_headers:
-            sent |= {"Accept-Language": "fr", "Client-ID": "demo-tpp"}
+            headers |= {"Accept-Language": "fr", "Client-ID": "demo-tpp"}
         if row.redirect_uri:
-            sent["Redirect-URI"] = CALLBACK
+            headers["Redirect-URI"] = CALLBACK
         if row.pkce and not self.token:
-            sent |= {"Code-Challenge-Method": "S256", "Code-Challenge": CHALLENGE}
+            headers |= {"Code-Challenge-Method": "S256", "Code-Challenge": CHALLENGE}
         if row.authorization is Authorization.BASIC:
-            sent["Authorization"] = "Basic ZGVtby10cHA6ZGVtby1zZWNyZXQ="  # demo-tpp:demo-secret
+            headers["Authorization"] = "Basic ZGVtby10cHA6ZGVtby1zZWNyZXQ="  # demo-tpp:demo-secret
         elif self.token:
-            sent["Authorization"] = f"Bearer {{{{{self.token}}}}}"
+            headers["Authorization"] = f"Bearer {{{{{self.token}}}}}"
         if self.body is not None:
-            sent["Content-Type"] = row.media_for(self.product)[0]
-        return sent | dict(self.more)
+            headers["Content-Type"] = row.media_for(self.product)[0]
+        return headers | dict(self.more)
 
     @property
     def shown(self) -> Any:

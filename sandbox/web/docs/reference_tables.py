@@ -103,12 +103,12 @@ def settings() -> Table:
     def text(value: object) -> str:
         return write_duration(value) if isinstance(value, timedelta) else str(value)
 
-    added = [(f"extensions: {row.name}", row.words[0], row) for row in added_settings().values()]
+    extension_rows = [(f"extensions: {row.name}", row.words[0], row) for row in added_settings().values()]
     return table(
         ("setting", "topic", "default", "text"),
         [
             *((row.name, row.topic, text(row.default), row.about, row.clause) for row in SETTINGS.values()),
-            *((name, Topic.EXTENSIONS, default, row.about, row.clause) for name, default, row in added),
+            *((name, Topic.EXTENSIONS, default, row.about, row.clause) for name, default, row in extension_rows),
         ],
     )
 

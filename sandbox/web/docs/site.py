@@ -316,8 +316,10 @@ def _with_tabs(tokens: "list[Token]") -> "list[Token]":
 
     groups: list[list[Token]] = []
     for token in tokens:
-        taken = {block.info for block in groups[-1]} if groups and groups[-1][0].type == "fence" else {token.info}
-        if token.type == "fence" and token.info not in taken:
+        group_languages = (
+            {block.info for block in groups[-1]} if groups and groups[-1][0].type == "fence" else {token.info}
+        )
+        if token.type == "fence" and token.info not in group_languages:
             groups[-1].append(token)
         else:
             groups.append([token])

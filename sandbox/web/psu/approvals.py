@@ -53,9 +53,9 @@ class AppPages:
     opens_in_place: bool  # and leads back to the bank's page
 
     def see(self, visit: SigningVisit) -> Response:
-        answered = visit.request.args.get("answered")
-        if answered in DONE:
-            return render(visit, visit.language(), f"{self.template}_done", answered=answered)
+        answer = visit.request.args.get("answered")
+        if answer in DONE:
+            return render(visit, visit.language(), f"{self.template}_done", answered=answer)
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:

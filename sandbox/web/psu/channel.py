@@ -159,8 +159,8 @@ def number_of(visit: SigningVisit, name: str) -> int:
 
 def address_of(visit: SigningVisit, name: str, number: int) -> str:
     """Returns the address of the channel with another page of the list `name`. The other lists stay on their pages."""
-    others = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
-    return visit.to("/channel", **others | {name: str(number)})
+    page_numbers = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
+    return visit.to("/channel", **page_numbers | {name: str(number)})
 
 
 def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:

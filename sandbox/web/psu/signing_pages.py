@@ -179,9 +179,9 @@ InitiationView = PaymentView | OrderView | FileView
 View = InitiationView | ConsentView
 
 
-def view_of(bank: Bank, initiation: Initiation, chosen: Debtor | None) -> InitiationView:
+def view_of(bank: Bank, initiation: Initiation, chosen_debtor: Debtor | None) -> InitiationView:
     """Returns the view of an initiation. `chosen` is the account that the PSU chose in this session, or None."""
-    return VIEWS[initiation.kind](bank, initiation, chosen or initiation.debtor)
+    return VIEWS[initiation.kind](bank, initiation, chosen_debtor or initiation.debtor)
 
 
 def listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
@@ -199,14 +199,14 @@ def _source(bank: Bank, debtor: Debtor) -> PayingCompartment:
 
 def _payment_view(bank: Bank, payment: Payment, debtor: Debtor | None) -> PaymentView:
     order = payment.order
-    taken = accounts.convert_at_fixed_rate(order.amount, debtor.currency) if debtor else order.amount
+    debited = accounts.convert_at_fixed_rate(order.amount, debtor.currency) if debtor else order.amount
     return PaymentView(
         order,
         _source(bank, debtor) if debtor else None,
         bank.clock.today,
         day_of(bank, order) or bank.clock.today,
         is_late(bank, order),
-        taken if taken.currency != order.amount.currency else None,
+        debited if debited.currency != order.amount.currency else None,
         payment.payee if payment.signatures else None,
     )
 
@@ -366,8 +366,8 @@ class SigningPage:
     def language(self) -> str | None:
         """The language that the TPP asked for, else the customer's language. None if there is neither (choice 2)."""
         likely = next((customer for customer in self.customers if customer.id == self.likely), None)
-        known = self.customer or likely
-        return self.origin.language or (known.language if known else None)
+        reader = self.customer or likely
+        return self.origin.language or (reader.language if reader else None)
 
     @property
     def chosen_option(self) -> str:
@@ -495,7 +495,7 @@ def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> M
     if session.subject is not None and (initiation is None or initiation.id != session.subject):
         return MethodChoice(offers, first)  # the method was chosen for another initiation in the channel
     until = session.approval_until
-    left = 0 if until is None else seconds_until(bank, until)
+    seconds_left = 0 if until is None else seconds_until(bank, until)
     # A wrong number drops the approval, and nothing else does while the customer and the method stay.
     is_wrong = session.method == IDENTITY_APP and session.approval is None
     return MethodChoice(
@@ -503,7 +503,7 @@ def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> M
         session.method or first,
         session.approval,
         session.compare,
-        left,
+        seconds_left,
         session.numbers,
         bank.decisions.wrong_codes_max - session.wrong if is_wrong else 0,
     )

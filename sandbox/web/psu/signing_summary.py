@@ -91,8 +91,8 @@ def _consent(language: str, view: ConsentView) -> Iterator[Line]:
 def _bank(language: str, creditor: Creditor) -> str:
     """Returns the identifiers of the beneficiary's bank, and the country of a foreign account."""
     place = creditor.country or (country_of(creditor.iban) if creditor.iban else "")
-    where = country(language, place) if place and place != "BE" else ""
-    return ", ".join(filter(None, (creditor.bic, creditor.bank_national_id, where)))
+    country_name = country(language, place) if place and place != "BE" else ""
+    return ", ".join(filter(None, (creditor.bic, creditor.bank_national_id, country_name)))
 
 
 def _address(language: str, address: Address | None) -> str:

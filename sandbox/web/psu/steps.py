@@ -109,8 +109,8 @@ class AddressSteps:
         except Refusal as refusal:
             if refusal.error in ENDS:
                 raise
-            shown = "code" if refusal.error is Error.CODE_WRONG else again
-            return self.show(visit, session_id, shown, refusal)
+            next_step = "code" if refusal.error is Error.CODE_WRONG else again
+            return self.show(visit, session_id, next_step, refusal)
 
     def take_login(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         customer = visit.request.form.get("login")
@@ -124,10 +124,10 @@ class AddressSteps:
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         """Stores the PSU's choice if the page offers it. Otherwise shows the page again. The bank checks once more who
         owns the accounts."""
-        chosen = self.read_choice(visit, visit.world.ask(self.page, session_id, token))
-        if chosen is None:
+        choice = self.read_choice(visit, visit.world.ask(self.page, session_id, token))
+        if choice is None:
             return self.show(visit, session_id, self.choice, self.problem)
-        visit.world.act(self.choose, session_id, token, *chosen)
+        visit.world.act(self.choose, session_id, token, *choice)
         return redirect(visit.to(f"/{self.path}/{token}/review"))
 
     def take_payee(self, visit: SigningVisit, session_id: str, token: str) -> Response:
@@ -166,19 +166,19 @@ class AddressSteps:
         page = visit.world.ask(self.page, session_id, token)
         choice, payee = () if page.view.is_named else (self.choice,), ("payee",) if page.payee else ()
         steps = ("login", *choice, "review", *payee, "code")
-        shown = self.first_open(page, step)
+        shown_step = self.first_open(page, step)
         at = f"/{self.path}/{token}"
         return render_signing_page(
             visit,
             visit.language(page.language),
             page,
-            METHOD_PAGES[page.methods.method] if shown == "code" else self.templates.get(shown, shown),
+            METHOD_PAGES[page.methods.method] if shown_step == "code" else self.templates.get(shown_step, shown_step),
             session_id,
             at,
             wrong,
-            path=f"{at}/{shown}" if visit.request.method == "POST" else "",
+            path=f"{at}/{shown_step}" if visit.request.method == "POST" else "",
             forms=form_targets(page.origin.redirect_uri),
-            number=steps.index(shown) + 1 if shown in steps else 0,
+            number=steps.index(shown_step) + 1 if shown_step in steps else 0,
             of=len(steps),
             **payee_facts(page),
         )
@@ -273,8 +273,12 @@ def _read_compartment(visit: SigningVisit, page: SigningPage) -> tuple[object, .
 
 def _read_accounts(visit: SigningVisit, page: SigningPage) -> tuple[object, ...] | None:
     assert isinstance(page.view, ConsentView)
-    chosen = tuple(dict.fromkeys(visit.request.form.getlist("account")))
-    return (chosen,) if chosen and set(chosen) <= {choice.account.iban for choice in page.view.choices} else None
+    chosen_ibans = tuple(dict.fromkeys(visit.request.form.getlist("account")))
+    return (
+        (chosen_ibans,)
+        if chosen_ibans and set(chosen_ibans) <= {choice.account.iban for choice in page.view.choices}
+        else None
+    )
 
 
 SIGNING = AddressSteps(

@@ -94,8 +94,8 @@ class SigningVisit:
         """Returns the address of this page in another language, with the rest of the query. If the reply shows the page
         of another path than it was sent to, `path` is that page's path, else empty."""
         query = quote(self.request.query_string, safe=QUERY_MARKS)
-        rest = [part for part in query.split("&") if part and part.partition("=")[0] != "lang"]
-        return f"{self.root + path if path else ''}?{'&'.join([*rest, f'lang={code}'])}"
+        other_parameters = [part for part in query.split("&") if part and part.partition("=")[0] != "lang"]
+        return f"{self.root + path if path else ''}?{'&'.join([*other_parameters, f'lang={code}'])}"
 
     @property
     def guards(self) -> dict[str, Any]:
