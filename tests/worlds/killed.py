@@ -148,7 +148,7 @@ def meet_statements(random: Random, step: Callable[[], object]) -> None:
         step()
         return rows if is_after else original(*given)
 
-    vars(postgres_database)["_rows"] = met
+    vars(postgres_database)["_fetch_rows"] = met
 
 
 # The parent: it kills, and looks.
