@@ -12,6 +12,24 @@ from werkzeug.serving import make_server
 from tests.browser.watched import Watched
 
 expect.set_options(timeout=20_000)  # the machine may be busy
+# The colours of text and of panels that no token of the kit has.
+UNLIKE_THE_KIT = """() => {
+    const probe = document.body.appendChild(document.createElement("i"));
+    const resolve = (name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color; };
+    const names = ["ink", "quiet", "accent", "accent-ink", "good", "wait", "bad", "gone", "move", "paper", "ground", "tint"];
+    const tints = ["good", "wait", "bad", "gone", "move"].map((name) => `${name}-tint`);
+    const known = new Set([...names, ...tints].map(resolve).concat("rgba(0, 0, 0, 0)"));
+    probe.remove();
+    const shown = [...document.querySelectorAll("#trial *")].filter((one) => one.checkVisibility() && one.textContent.trim());
+    const wrong = new Set();
+    for (const one of shown) {
+        const style = getComputedStyle(one);
+        for (const value of [style.color, style.backgroundColor]) {
+            if (!known.has(value)) wrong.add(`${one.tagName}.${one.className}: ${value}`);
+        }
+    }
+    return [...wrong];
+}"""
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
@@ -120,6 +138,23 @@ def test_swagger_ui_tries_out_a_call_of_a_world(watch: Watch, bank: str) -> None
     operation.locator(".live-responses-table").scroll_into_view_if_needed()
     keep(page, "try-done")
     assert watch.is_clean()
+
+
+def test_swagger_ui_has_the_looks_of_the_kit_and_fits_a_phone(watch: Watch, bank: str) -> None:
+    page = watch.page
+    page.goto(f"{bank}/_sandbox/docs/try")
+    operation = page.locator("[id='operations-Single_payments-payment_initiation_sepa_credit_transfers']")
+    operation.locator(".opblock-summary").click()
+    expect(operation.locator(".responses-table")).to_be_visible()
+    unlike = page.evaluate(UNLIKE_THE_KIT)
+    assert unlike == []
+    body = operation.locator(".opblock-body")
+    assert body.evaluate("(one) => one.scrollWidth <= one.clientWidth"), "parameters or replies are cut"
+    name, field = (
+        operation.locator(f".parameters-col_{part}").nth(1).bounding_box() for part in ("name", "description")
+    )
+    assert name and field
+    assert (field["y"] >= name["y"] + name["height"] - 1) == (page.viewport_size == PHONE)
 
 
 def test_a_cancellation_is_tried_out_with_its_version(watch: Watch, bank: str) -> None:

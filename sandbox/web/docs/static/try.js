@@ -1,14 +1,11 @@
-// Swagger UI on the sandbox's own documents, light or dark as the browser is. It fills in what a browser cannot know: a
-// fresh Request-ID for each call, and the version in Accept where an operation replies no body.
+// Swagger UI on the sandbox's own documents. It fills in what a browser cannot know: a fresh Request-ID for each call, and
+// the version in Accept where an operation replies no body.
 "use strict";
 
 let ui = null;
 const wanted = location.search.startsWith("?controls") ? "../controls.json" : "../openapi.json";
 
-const night = matchMedia("(prefers-color-scheme: dark)");
-const paint = () => document.documentElement.classList.toggle("dark-mode", night.matches);
-night.addEventListener("change", paint);
-paint();
+document.querySelector(`nav a[href="${location.search.startsWith("?controls") ? "?controls" : "?"}"]`).ariaCurrent = "page";
 
 // A version 4 UUID. Browsers have crypto.randomUUID on https and on this machine only; getRandomValues is everywhere.
 function freshId() {
