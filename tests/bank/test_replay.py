@@ -97,10 +97,10 @@ def test_a_log_without_its_last_act_gives_another_bank(new_life: Lives) -> None:
 CHILD = """
 import pickle, sys
 from sandbox.app import first_beginning
-from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.snapshot import replayed
+from sandbox.storage.state_hash import hash_state
+from sandbox.worlds.snapshot import replay
 seed, at, until, acts = pickle.load(open(sys.argv[1], "rb"))
-print(state_hash(replayed(first_beginning(seed, at, 0), acts, until)))
+print(hash_state(replay(first_beginning(seed, at, 0), acts, until)))
 """
 
 
