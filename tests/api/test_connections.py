@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
+from select import select
 from threading import Event, Semaphore, Thread
 from time import perf_counter
 from typing import Any
@@ -21,6 +22,7 @@ from sandbox.server.server import end, limit_connections, make_server, port_of, 
 
 PATIENCE = 10
 WITHIN = 1.0  # second
+BUFFER = 65_536  # bytes
 FILES = 8_192  # for both ends of every connection
 HEAD = b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /token HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n"
@@ -70,6 +72,13 @@ class Served:
         ):
             self.honest()
 
+    def settle_unread(self) -> None:
+        """Returns once the system takes no further byte of the replies that nobody reads, and the server knows it."""
+        channels = self.server.active_channels
+        while any(select([], [one.socket], [], 0)[1] for one in list(channels.values()) if one.total_outbufs_len):
+            self.honest()
+        self.honest()
+
     def after(self, seconds: float) -> None:
         """The server looks at its connections again, so much later."""
         self.clock.now += seconds
@@ -92,8 +101,8 @@ def serve(app: Flask) -> Iterator[Serve]:
 
 
 @contextmanager
-def served(app: Any, bounds: Bounds) -> Iterator[Served]:
-    server = make_server(app, "127.0.0.1", 0, 4, bounds)
+def served(app: Any, bounds: Bounds, threads: int = 4) -> Iterator[Served]:
+    server = make_server(app, "127.0.0.1", 0, threads, bounds)
     with ExitStack() as stack:
         found = Served(server, stack)
         thread = Thread(target=server.run, daemon=True)
@@ -216,10 +225,16 @@ def test_callers_who_never_read_their_replies_hold_no_worker_and_are_closed() ->
         start_response("200 OK", [])
         return iter([b"{}"] if environ["PATH_INFO"] == "/_sandbox/health" else [piece] * 200)
 
-    with served(app, Bounds()) as bank:
-        deaf = bank.callers(6, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")  # more than there are workers
+    with served(app, Bounds(), threads=2) as bank:
+        # With the usual buffers, the system takes so much that waitress alone would also hold no worker.
+        bank.server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)  # connections inherit it
+        deaf = bank.callers(3)  # more than there are workers
+        for line in deaf:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+            line.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
         assert bank.honest() < WITHIN
-        bank.settle(6 * 200 * len(piece) // 2)  # the rest lies with the system
+        bank.settle(3 * 200 * len(piece) // 2)  # the rest lies with the system
+        bank.settle_unread()
         bank.after(bounded_waitress.UNREAD_SECONDS + 1)
         bank.honest()
         for line in deaf:
