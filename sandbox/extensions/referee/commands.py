@@ -70,5 +70,5 @@ def render_coverage(summary: dict[str, Any]) -> str:
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in summary["table"]]
     missing = "\n".join(f"  {describe_cell(cell)}" for cell in summary["most_useful_not_met"])
-    head = table(rows, ("kind", "met", "all", "percent"))
+    head = table(rows, ("kind", "reached", "all", "percent"))
     return f"{head}\n\n{summary['percent']} % of everything. Not reached yet, most useful first:\n{missing}"

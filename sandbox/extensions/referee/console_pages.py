@@ -14,10 +14,10 @@ from sandbox.worlds.world import World
 GLIMPSE = 3  # broken rules on the first page of the console
 KIND_NAMES = {
     "operation": "operations",
-    "status": "statuses sent",
+    "status": "statuses of initiations",
     "error": "errors",
-    "move": "moves",
-    "answer": "answers of an operation",
+    "move": "changes of status",
+    "answer": "HTTP statuses",
     "version": "versions",
 }
 

@@ -50,15 +50,19 @@ def answer(state: ConsoleState, view: str, **names: object) -> Response:
     )
     try:
         if request.method == "POST" and not visit.is_proven:
-            response = draw(visit, "trouble", status=403, text=FOREIGN)
+            response = draw_trouble(visit, 403, FOREIGN)
         else:
             outcome = load(view)(visit)
             response = outcome if isinstance(outcome, Response) else draw_page(visit, view, outcome)
     except Refusal as refusal:
-        response = draw(visit, "trouble", status=refusal.error.value.status, text=refusal.text)
+        response = draw_trouble(visit, refusal.error.value.status, refusal.text)
     except HTTPException as error:
-        response = draw(visit, "trouble", status=error.code or 400, text=error.name)
+        response = draw_trouble(visit, error.code or 400, error.name)
     return with_cookie(visit, response, SESSION_COOKIE, visit.session)
+
+
+def draw_trouble(visit: ConsoleVisit, status: int, text: str) -> Response:
+    return draw(visit, "trouble", status=status, text=text, is_missing=status == 404)
 
 
 def with_cookie(visit: ConsoleVisit, response: Response, cookie: str, value: str) -> Response:

@@ -15,6 +15,19 @@ EVENTS = {
     "psu_acts": "the customer acts",
     "returned": "money comes back",
 }
+# An event that is still to come is in the present tense.
+COMING_EVENTS = {
+    "activated": "becomes active",
+    "checked": "is checked",
+    "ended": "ends",
+    "executed": "is executed",
+    "given_up": "is given up",
+    "occurred": "is executed",
+    "payee_checked": "the name is checked",
+    "rejected": "is rejected",
+    "settled": "is settled",
+    "validated": "is validated",
+}
 
 
 # What the words of faults, barriers and calls mean. The screens show both, because scenarios use the word.
@@ -104,6 +117,11 @@ def account(number: str) -> str:
 def event(trigger: str) -> str:
     """Returns the name under which the screens show a trigger of the bank."""
     return EVENTS.get(trigger, trigger.replace("_", " "))
+
+
+def coming_event(trigger: str) -> str:
+    """Returns the name under which the screens show a trigger that will come."""
+    return COMING_EVENTS.get(trigger) or event(trigger)
 
 
 def middle(text: str) -> str:

@@ -18,7 +18,7 @@ from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, Initi
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.console.demo_tpp import address_of, likely_signer
-from sandbox.web.console.formats import account, amount, event
+from sandbox.web.console.formats import account, amount, coming_event
 from sandbox.web.console.pictures import Dot, dots_of, states_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
 
@@ -324,7 +324,7 @@ def due_of(bank: Bank, number: int, size: int, background: bool = False) -> tupl
                 "at": promise.at,
                 "after": promise.at - bank.clock.now,
                 "subject": promise.subject_id,
-                "trigger": event(promise.trigger.value),
+                "trigger": coming_event(promise.trigger.value),
                 "is_account": promise.trigger in (Trigger.HABIT, Trigger.RETURNED),
                 "row": row_of(initiation) if initiation else None,
             }
