@@ -20,6 +20,8 @@ from sandbox.web.controls.psu_views import Arrivals, unpack_arrivals
 from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp, payment, refused
 
+PATIENCE = 30.0  # seconds until a test that hangs fails
+
 
 def fault(tpp: Tpp, **rule: Any) -> Any:
     return tpp.http.post("/_sandbox/faults", json={name.rstrip("_"): value for name, value in rule.items()})
@@ -185,13 +187,13 @@ def ordered(url: str, **rule: Any) -> None:
 
 
 def answers_again(url: str) -> bool:
-    """Within 5 s."""
-    until = perf_counter() + 5
-    while perf_counter() < until:
-        try:
-            return httpx.get(f"{url}/_sandbox/health", timeout=0.5).status_code == 200
-        except httpx.TransportError:
-            continue
+    until = perf_counter() + PATIENCE
+    with httpx.Client(timeout=PATIENCE) as line:
+        while perf_counter() < until:
+            try:
+                return line.get(f"{url}/_sandbox/health").status_code == 200
+            except httpx.TransportError:
+                continue
     return False
 
 
@@ -215,9 +217,10 @@ def test_a_server_that_ends_takes_no_new_connection_and_answers_the_open_ones() 
 
 
 def test_a_silent_server_takes_the_connection_and_never_answers(url: str) -> None:
-    ordered(url, connection="silent", for_="1s")
-    with pytest.raises((httpx.ReadTimeout, httpx.ReadError)):
-        httpx.get(f"{url}/_sandbox/health", timeout=0.1)
+    with httpx.Client(timeout=0.1) as line:  # making one takes longer than a call
+        ordered(url, connection="silent", for_="1s")
+        with pytest.raises((httpx.ReadTimeout, httpx.ReadError)):
+            line.get(f"{url}/_sandbox/health")
     assert answers_again(url)
 
 
@@ -228,9 +231,10 @@ def test_a_handshake_needs_tls(url: str) -> None:
 
 def test_a_rule_closes_the_port_after_the_call_that_fits(url: str) -> None:
     ordered(url, connection="silent", for_="1s", when={"operation": "token", "nth": 1})
-    assert httpx.post(f"{url}/token").status_code == 406
-    with pytest.raises((httpx.ReadTimeout, httpx.ReadError)):
-        httpx.get(f"{url}/_sandbox/health", timeout=0.1)
+    with httpx.Client() as line:  # making one takes longer than a call
+        assert line.post(f"{url}/token").status_code == 406
+        with pytest.raises((httpx.ReadTimeout, httpx.ReadError)):
+            line.get(f"{url}/_sandbox/health", timeout=0.1)
     assert answers_again(url)
 
 
