@@ -501,9 +501,9 @@ class Store:
     def run_in_background(self, name: str, work: Callable[[], None]) -> None:
         """Starts a thread for the work. `close` waits for it."""
         thread = threading.Thread(target=work, name=name, daemon=True)
-        with self._lock:
+        with self._lock:  # a thread in the list that is not started yet would be taken for one that has ended
+            thread.start()
             self._background = [other for other in self._background if other.is_alive()] + [thread]
-        thread.start()
 
     def close(self) -> None:
         for last in self.before_close:
@@ -512,8 +512,7 @@ class Store:
         with self._lock:
             beside = self._background
         for thread in beside:
-            with suppress(RuntimeError):  # it is about to be started
-                thread.join(1.0 / len(beside))
+            thread.join(1.0 / len(beside))
         self.database.close()
 
     def _update_of(self, name: str, rows: list[Row], position: Position) -> WorldUpdate | None:
