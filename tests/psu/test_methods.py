@@ -228,7 +228,7 @@ def test_biometrics_sign_on_the_page(app: Flask, tpp: Tpp) -> None:
 
 def test_a_customer_without_other_methods_sees_the_card_reader_alone(app: Flask, tpp: Tpp) -> None:
     psu, _ = at_code(app, tpp, "poor", instructed_amount__amount="1.00")
-    assert "Signer autrement" not in psu.page.text
+    assert "Choisir un autre moyen" not in psu.page.text
 
 
 def test_where_the_bank_has_the_app_alone_its_page_comes_first(app: Flask, tpp: Tpp) -> None:
