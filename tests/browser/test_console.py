@@ -162,7 +162,7 @@ def test_a_psu_approves_in_the_inbox_with_the_keyboard(visit: Visit, tpp: Tpp) -
 
 def test_a_finding_appears_and_leads_to_its_call_by_keyboard(visit: Visit, tpp: Tpp) -> None:
     visit.open("/console/referee")
-    expect(visit.page.get_by_text("No fault was seen.")).to_be_visible()
+    expect(visit.page.get_by_text("No mistake was seen.")).to_be_visible()
     tpp.status("x", request_id="no-uuid")
     expect(visit.page.locator("article.finding")).to_contain_text("it is not a version 4 UUID")
     expect(visit.page.locator("#number-referee")).to_contain_text("1")

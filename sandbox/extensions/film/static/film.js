@@ -99,7 +99,7 @@
       return card;
     });
     if (left) rows.push(made("p", `${left} more did not change lately.`, "quiet"));
-    by("bank").replaceChildren(...(rows.length ? rows : [made("p", "Nothing was begun yet.", "quiet")]));
+    by("bank").replaceChildren(...(rows.length ? rows : [made("p", "Nothing has begun yet.", "quiet")]));
   }
 
   function textOf(frame) {
