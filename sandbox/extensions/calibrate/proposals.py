@@ -47,7 +47,7 @@ MEANINGS = {  # of the names in a line
     "token": "access token of a consent or payment as in {call}",
     "sca_token": "came with it",
     "account": "logical id of its account",
-    "payment": "id of a new payment like that of {call}, and as far",
+    "payment": "id of a new payment like that of {call}, in the same status",
     "challenge": "a new one",
     "code": "of a new consent",
     "verifier": "of its challenge",
