@@ -29,7 +29,7 @@ from bench import (
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
-from sandbox.commands.screen import progress
+from sandbox.commands.screen import show_progress
 
 HOW = """\
 Ratios are medians of short rounds in which both sides took turns, on {threads} threads and {connections} connections.
@@ -74,7 +74,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             lambda: database.database(fewer),
             lambda: stalls.both(load),
         ]
-        return [figure for group in progress(groups, len(groups), "measuring") for figure in group()]
+        return [figure for group in show_progress(groups, len(groups), "measuring") for figure in group()]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.extension_registry import ExtensionError, load_installed, with_names
 from sandbox.lazy import load
 
@@ -93,7 +93,7 @@ class Commands(MutableMapping[str, click.Command]):
         return self._found[word]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**find_defined_names(), **load("sandbox.commands.generated:first_words")(), **self._found})
+        return iter({**find_defined_names(), **load("sandbox.commands.generated:list_first_words")(), **self._found})
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -108,7 +108,7 @@ class Commands(MutableMapping[str, click.Command]):
 def group_of_each() -> dict[str, str]:
     """Returns the group of each command in the help. The commands are in the order of the help."""
     groups = {word: group for group, words in GROUPS.items() for word in words}
-    groups |= load("sandbox.commands.generated:groups_of_rows")(groups)
+    groups |= load("sandbox.commands.generated:list_groups_of_rows")(groups)
     for extension in load_installed():
         groups |= {
             word: group if (group := extension.groups.get(word)) in GROUPS else LAST_GROUP
@@ -148,7 +148,7 @@ def line_of(program: click.Group, context: click.Context, word: str) -> str:
 
 @click.group(cls=Program, commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--url", help="The address of the sandbox, as after a command that calls one.")
-@click.option("--world", help="The world, likewise.", shell_complete=completed_by("world"))
+@click.option("--world", help="The world, likewise.", shell_complete=find_completer("world"))
 @click.option("--key", help="The key of the controls, likewise.")
 @click.version_option(package_name="bank-sandbox")
 @click.pass_context

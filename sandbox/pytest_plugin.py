@@ -99,13 +99,13 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[BankFixture]":
     """The server of this run, as the bank `default`: a new server (with xdist one for each worker), or the running
     server at --bank-url."""
     import sandbox
-    from sandbox.testing.report import unreachable_reason
-    from sandbox.testing.start import at_server
+    from sandbox.testing.report import find_unreachable_reason
+    from sandbox.testing.start import attach_to_server
 
     url = chosen(pytestconfig, "url")
-    opened = sandbox.running(at="now") if url is None else at_server(url, chosen(pytestconfig, "key"))
+    opened = sandbox.running(at="now") if url is None else attach_to_server(url, chosen(pytestconfig, "key"))
     with opened as server:
-        if url is not None and (silence := unreachable_reason(server)):
+        if url is not None and (silence := find_unreachable_reason(server)):
             pytest.fail(f"--bank-url or SANDBOX_URL: {silence}", pytrace=False)
         yield server
 

@@ -171,7 +171,7 @@ def booked(bank: Bank, iban: str, payment_id: str, currency: str = "EUR") -> lis
 
 def is_balanced(bank: Bank) -> bool:
     """The sum of all postings is zero in every currency."""
-    return not any(bank.ledger.totals().values())
+    return not any(bank.ledger.sum_by_currency().values())
 
 
 def spendable(tpp: Tpp, iban: str, amount: Decimal, product: str = ISCT) -> bool:

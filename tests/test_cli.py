@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from sandbox.cli import main
-from sandbox.contract.added_settings import added_settings
+from sandbox.contract.added_settings import load_added_settings
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS
@@ -169,7 +169,7 @@ ROWS = {
     "reasons": len(Reason),
     "operations": len(OPERATIONS),
     "products": len(FIELDS),
-    "settings": len(SETTINGS) + len(added_settings()),
+    "settings": len(SETTINGS) + len(load_added_settings()),
     "variants": len(AXES),
 }
 

@@ -9,7 +9,7 @@ import pytest
 from bench.suite.checkout import Checkout
 from sandbox.client import Refused
 from sandbox.testing import BankFixture
-from sandbox.testing.start import at_server
+from sandbox.testing.start import attach_to_server
 
 BUSY = (429, 502, 503, 504)
 WAITS = ("61s", "61s", "1h", "1d") * 8
@@ -18,7 +18,7 @@ if "SANDBOX_URL" in os.environ:
 
     @pytest.fixture(scope="session")
     def bank() -> Iterator[BankFixture]:
-        with at_server(os.environ["SANDBOX_URL"]) as bank:
+        with attach_to_server(os.environ["SANDBOX_URL"]) as bank:
             yield bank
 
 

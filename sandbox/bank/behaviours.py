@@ -173,7 +173,7 @@ def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> No
     subject = bank.find_subject(subject_id)
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
-    for row in moves.rows_to(subject.path, subject.status, target):
+    for row in moves.find_moves_to(subject.path, subject.status, target):
         forced = effect_of(subject, row.trigger).forced
         if forced is not None and bank.can(subject, row.trigger):
             forced(bank, subject, reason)

@@ -7,7 +7,7 @@ from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
 from sandbox.bank.bounded_registers import drop_invalid
-from sandbox.bank.execution import compute_due_time, execution_time_on
+from sandbox.bank.execution import compute_due_time, compute_execution_time
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.records import Batch, BulkFile, Origin, ScaAddress, list_cancellation_facts
 from sandbox.bank.rules import RuleFacts
@@ -31,7 +31,7 @@ def initiate(
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
     rule = bank.rulebook.match_or_refuse(facts_of(kind, origin, reference), bank.clock.now)
-    bulk = BulkFile(bank.mint.id(), kind, origin, packed, reference=reference)
+    bulk = BulkFile(bank.mint.draw_id(), kind, origin, packed, reference=reference)
     bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, rule, bulk.reference_group, reference)
     bank.agenda.add(bank.clock.now + bank.decisions_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
@@ -104,13 +104,13 @@ def execute(bank: Bank, part: Batch) -> None:
         bank.move(part, Trigger.FUNDS_MISSING)
         part.tries += 1
         part.executes_on = following_banking_day(bank.clock.today)
-        bank.agenda.add(execution_time_on(part.executes_on), part.id, Trigger.EXECUTED)
+        bank.agenda.add(compute_execution_time(part.executes_on), part.id, Trigger.EXECUTED)
     update_file_status(bank, bulk)
 
 
 def _is_given_up(bank: Bank, part: Batch) -> bool:
-    """Whether the bank does not try to pay a batch again for which funds are missing. This is so for an instant batch,
-    and under an axis for a batch that is due at the signature."""
+    """Whether the bank gives a batch up at once if funds are missing, without further tries. This is so for an instant
+    batch, and under an axis for a batch that is due at the signature."""
     return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 

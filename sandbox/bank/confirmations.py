@@ -126,7 +126,7 @@ def _choose(bank: Bank, request: ApprovalRequest, method: str) -> None:
     drop_approval(bank, session)
     session.method = method
     if method in COMPARE_DIGITS:
-        session.approval, session.compare = bank.mint.secret(), bank.mint.digits(COMPARE_DIGITS[method])
+        session.approval, session.compare = bank.mint.draw_secret(), bank.mint.draw_digits(COMPARE_DIGITS[method])
         session.numbers = _draw_numbers_around(bank, session.compare) if method == IDENTITY_APP else ()
         session.approval_until = bank.clock.now + bank.decisions.app_approval_life
         bank.approvals[session.approval] = session.id
@@ -137,7 +137,7 @@ def _draw_numbers_around(bank: Bank, right: str) -> tuple[str, ...]:
     """Returns the right number together with random wrong numbers, in ascending order."""
     numbers = {right}
     while len(numbers) < NUMBERS_SHOWN:
-        numbers.add(bank.mint.digits(len(right)))
+        numbers.add(bank.mint.draw_digits(len(right)))
     return tuple(sorted(numbers))
 
 

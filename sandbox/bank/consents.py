@@ -43,7 +43,7 @@ def ask(
     addresses: list[tuple[str, str]] = []
     for screen in languages or ((language,) if language else SCREENS):
         address = ConsentAddress(
-            bank.mint.secret(),
+            bank.mint.draw_secret(),
             client_id,
             scope,
             screen,
@@ -67,7 +67,7 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
     screen = language or bank.customers[consent.customer].language
     until = bank.clock.now + bank.decisions.consent_address_life
     address = ConsentAddress(
-        bank.mint.secret(),
+        bank.mint.draw_secret(),
         consent.client_id,
         consent.scope,
         screen,
@@ -186,7 +186,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
             return _extend(bank, earlier, address, ibans)
         earlier.ended = "replaced"
     consent = Consent(
-        bank.mint.id(),
+        bank.mint.draw_id(),
         address.client_id,
         customer,
         address.scope,
@@ -215,8 +215,8 @@ def make_logical_id(bank: Bank, client_id: str, iban: str) -> str:
     """Returns the id of an account in URLs for a client. An axis says whether each consent gets a new id (service
     4.9)."""
     if bank.decisions.logical_id == "per_consent":
-        return bank.mint.secret()
-    digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
+        return bank.mint.draw_secret()
+    digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.derive_key("logical-id"), digest_size=32)
     return urlsafe_b64encode(digest.digest()).decode().rstrip("=")
 
 

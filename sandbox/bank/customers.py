@@ -85,7 +85,9 @@ def register_account(bank: Bank, account: Account, balance: Money | None, balanc
     for money in balances if balance is None else (balance,):
         if money.number:
             sides = (Posting(account.iban, money), Posting(OUTSIDE, -money))
-            bank.ledger.post(LedgerEntry(bank.mint.id(), today, today, sides, "", remark="BALANCE BROUGHT FORWARD"))
+            bank.ledger.post(
+                LedgerEntry(bank.mint.draw_id(), today, today, sides, "", remark="BALANCE BROUGHT FORWARD")
+            )
     bank.note_change(account.iban, Trigger.ADDED, None)
     return account
 

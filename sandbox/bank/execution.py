@@ -47,14 +47,14 @@ def find_execution_day(bank: Bank, requested_day: date) -> date | None:
     return None
 
 
-def execution_time_on(day: date) -> datetime:
+def compute_execution_time(day: date) -> datetime:
     """Returns 06:00 in Brussels on a day, when the payments of that day are executed."""
     return at_brussels(day, 6)
 
 
 def compute_due_time(subject: Payment | Batch, promised: datetime) -> datetime:
     """Returns 06:00 of the planned execution day. Returns `promised` if the payment or batch is executed at once."""
-    return promised if subject.executes_on is None else execution_time_on(subject.executes_on)
+    return promised if subject.executes_on is None else compute_execution_time(subject.executes_on)
 
 
 def complete(bank: Bank, payment: Payment) -> None:
@@ -116,7 +116,7 @@ def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     payment.tries += 1
     payment.executes_on = following_banking_day(bank.clock.today)
     _reserve(bank, payment, +1)
-    bank.agenda.add(execution_time_on(payment.executes_on), payment.id, Trigger.EXECUTED)
+    bank.agenda.add(compute_execution_time(payment.executes_on), payment.id, Trigger.EXECUTED)
 
 
 def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:

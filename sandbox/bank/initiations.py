@@ -228,7 +228,7 @@ def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: st
 
 def create_address(bank: Bank, subject_id: str, life: timedelta) -> str:
     """Creates an SCA address for a subject. Returns its token, which the URL contains."""
-    token = bank.mint.secret()
+    token = bank.mint.draw_secret()
     until = bank.clock.now + life
     bank.sca_addresses[token] = ScaAddress(token, subject_id, until)
     return token

@@ -176,7 +176,7 @@ class Ledger:
             lines = self._lines[compartment] = Lines(self.past.lines.get(compartment, ()), [])
         lines.add(line)
 
-    def totals(self) -> dict[str, Decimal]:
+    def sum_by_currency(self) -> dict[str, Decimal]:
         """Returns the sum of all postings by currency, which is always zero."""
         sums: dict[str, Decimal] = defaultdict(Decimal)
         for (_, currency), number in (self.past.balances | self._balances).items():
@@ -187,16 +187,16 @@ class Ledger:
         """Returns the balance of every compartment in which this bank booked something."""
         return dict(self._balances)
 
-    def added(self) -> dict[Compartment, Sequence[AccountLine]]:
+    def list_added_lines(self) -> dict[Compartment, Sequence[AccountLine]]:
         """Returns the lines of every compartment in which this bank booked something, including the lines of the shared
         past."""
         return dict(self._lines)
 
     def checkpoint_parts(self) -> tuple[Any, ...]:
-        """Returns the state that this bank added, for a checkpoint. `own_lines` returns the lines."""
+        """Returns the state that this bank added, for a checkpoint. `list_own_lines` returns the lines."""
         return tuple(self._lines), self._balances, self.posted
 
-    def own_lines(self) -> dict[Compartment, list[AccountLine]]:
+    def list_own_lines(self) -> dict[Compartment, list[AccountLine]]:
         """Returns the lines that this bank added, without those of the shared past."""
         count = self.past.count
         return {

@@ -27,12 +27,12 @@ class Mint:
         text = f"{self.seed}/{self.asked}/{self.salt}" if self.salt else f"{self.seed}/{self.asked}"
         return blake2b(text.encode(), key=self._key, digest_size=size).digest()
 
-    def key(self, purpose: str) -> bytes:
+    def derive_key(self, purpose: str) -> bytes:
         """Returns the bank's key for a purpose, which depends only on the seed and the secret. Draws no random value,
         so later ids and secrets stay the same."""
         return blake2b(f"{purpose}/{self.seed}".encode(), key=self._key, digest_size=32).digest()
 
-    def id(self) -> str:
+    def draw_id(self) -> str:
         """Returns a version 4 UUID."""
         random_bytes = bytearray(self._draw(16))
         random_bytes[6] = random_bytes[6] & 0x0F | 0x40
@@ -40,14 +40,14 @@ class Mint:
         text = random_bytes.hex()
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
-    def secret(self) -> str:
+    def draw_secret(self) -> str:
         """Returns 43 characters. A caller cannot guess the next secret from earlier secrets."""
         return urlsafe_b64encode(self._draw(32)).decode().rstrip("=")
 
-    def digits(self, count: int) -> str:
+    def draw_digits(self, count: int) -> str:
         """Returns a number of `count` digits, such as the code of a card reader."""
         return str(int.from_bytes(self._draw(8)) % 10**count).zfill(count)
 
-    def fraction(self) -> float:
+    def draw_fraction(self) -> float:
         """Returns a number from 0 up to 1, without 1."""
         return int.from_bytes(self._draw(7)) / 2**56

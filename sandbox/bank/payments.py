@@ -31,7 +31,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
     now = bank.clock.now
     rule = bank.rulebook.match_or_refuse(rules.facts_of(order, origin), now)
 
-    payment = Payment(bank.mint.id(), order, origin, move_table_of(bank, order), now, Status.RCVD)
+    payment = Payment(bank.mint.draw_id(), order, origin, move_table_of(bank, order), now, Status.RCVD)
     payment.debtor, payment.customer = order.debtor, origin.customer
     initiations.register(bank, payment, rule, order.product, order.endtoend_identification)
     decisions = bank.decisions_of(payment)

@@ -17,7 +17,7 @@ from sandbox.bulkfiles.report import BatchReport, FileFindings, RefusedBatch
 from sandbox.bulkfiles.stages import Kind
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import EUR
-from sandbox.contract.moves import Status, Trigger, cancellable
+from sandbox.contract.moves import Status, Trigger, list_cancellable
 from sandbox.contract.products import PRODUCTS
 
 CUSTOMER_KINDS = ("private", "business")
@@ -224,7 +224,8 @@ class Payment:
 
     @property
     def reference_group(self) -> str:
-        """The group in which a TPP's own reference is looked up."""
+        """The group of initiations in which the bank looks up a TPP's own reference. For a payment it is the
+        product."""
         return self.order.product
 
     @property
@@ -429,7 +430,7 @@ def list_cancellation_facts(subject: Subject) -> dict[str, object]:
     return {
         "status": subject.status.value,
         "since": subject.history[-1].at if subject.history else None,
-        "cancellable_while": list(cancellable(subject.path)),
+        "cancellable_while": list(list_cancellable(subject.path)),
     }
 
 

@@ -61,8 +61,8 @@ class RuleCondition:
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """A move that a rule makes some time after an initiation reached a status, or a return of its money, which changes
-    no status."""
+    """An effect of a rule, some time after an initiation has reached the status `on`. The effect moves the initiation
+    to another status, or returns its money. A return of money changes no status."""
 
     on: Status
     move: Status

@@ -172,7 +172,7 @@ def _record_callback(bank: Bank, initiation: Initiation, customer: str, state: s
         grant = Grant(origin.client_id, customer, "PIS")
         code = tokens.create_code(bank, grant, origin.redirect_uri, origin.challenge, initiation.rule)
     elif bank.decisions.code_beside_token == "yes":
-        code = bank.mint.secret()  # nobody can exchange it: the initiation came without a challenge
+        code = bank.mint.draw_secret()  # nobody can exchange it: the initiation came without a challenge
     return make_callback_url(bank, origin.redirect_uri, state, code=code)
 
 

@@ -19,7 +19,7 @@ SHOWN = 20  # of the customer's own initiations on a page
 
 def open_session(bank: Bank, address: str, state: str | None = None) -> str:
     """Opens a session. Returns its id."""
-    session = Session(bank.mint.secret(), address, state)
+    session = Session(bank.mint.draw_secret(), address, state)
     bank.sessions[session.id] = session
     most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
     forget_oldest(bank.sessions, most, weight_max, lambda opened: len(opened.state or ""))
@@ -55,7 +55,7 @@ def renew(bank: Bank, session_id: str) -> str:
     """Gives the session a new id at the log-in. Otherwise an attacker could set the id before the customer logs in
     (session fixation)."""
     session = bank.sessions.pop(session_id)
-    session.id = bank.mint.secret()
+    session.id = bank.mint.draw_secret()
     bank.sessions[session.id] = session
     return session.id
 
@@ -64,7 +64,7 @@ def set_customer(bank: Bank, session: Session, customer: str) -> None:
     """Sets the session's customer. Clears the choices and the approval of the previous customer."""
     drop_approval(bank, session)
     session.method, session.subject, session.payee_accepted = "", None, False
-    session.customer, session.code = customer, bank.mint.digits(CODE_DIGITS)
+    session.customer, session.code = customer, bank.mint.draw_digits(CODE_DIGITS)
 
 
 def drop_approval(bank: Bank, session: Session) -> None:
@@ -125,7 +125,7 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
     if not accepts(bank, session, code == session.code):
         raise end_session(bank, session)
     status = signing.sign_in_channel(bank, payment_id, customer)
-    session.code, session.wrong = bank.mint.digits(CODE_DIGITS), 0
+    session.code, session.wrong = bank.mint.draw_digits(CODE_DIGITS), 0
     return status
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rules
 from sandbox.bank.entries import make_opposite_postings
-from sandbox.bank.execution import execution_time_on
+from sandbox.bank.execution import compute_execution_time
 from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Debtor, Execution, Origin, StandingOrder, StandingOrderRequest
@@ -56,7 +56,7 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
         return again
     rule = bank.rulebook.match_or_refuse(rules.facts_of(order, origin), bank.clock.now)
 
-    standing_order = StandingOrder(bank.mint.id(), order, origin, Status.PATC, order.debtor, origin.customer)
+    standing_order = StandingOrder(bank.mint.draw_id(), order, origin, Status.PATC, order.debtor, origin.customer)
     initiations.register(bank, standing_order, rule, KIND.group, order.endtoend_identification)
     if bank.decisions.unsigned_order == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.decisions.unsigned_after, standing_order.id, Trigger.REFUSED)
@@ -84,7 +84,7 @@ def compute_nth_execution(bank: Bank, order: StandingOrder, number: int) -> Occu
     after 06:00."""
     contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
     planned = compute_occurrence(contract.first, contract.frequency, number, contract.variable, customs)
-    if since is None or execution_time_on(planned.on) >= since or planned.planned < brussels_date(since):
+    if since is None or compute_execution_time(planned.on) >= since or planned.planned < brussels_date(since):
         return planned
     return compute_late_occurrence(planned, brussels_date(since), customs.belgian)
 
@@ -124,7 +124,7 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
     order.active_since = bank.clock.now
     while (
         day := compute_nth_execution(bank, order, order.next_number)
-    ).planned < bank.clock.today and execution_time_on(day.on) < bank.clock.now:
+    ).planned < bank.clock.today and compute_execution_time(day.on) < bank.clock.now:
         order.next_number += 1
     _promise(bank, order)
 
@@ -149,7 +149,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
                 return
             case "retried" if tried < bank.decisions.recycling_tries:
                 belgian = customs_of(bank, order.order).belgian
-                again = execution_time_on(following_banking_day(bank.clock.today, belgian))
+                again = compute_execution_time(following_banking_day(bank.clock.today, belgian))
                 bank.agenda.add(again, order.id, Trigger.OCCURRED)
                 return
     order.next_number += 1
@@ -192,7 +192,7 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
             bank.move(order, Trigger.ENDED, Reason.CONTRACT_ENDED.code)
         return
     bank.agenda.add(
-        execution_time_on(compute_nth_execution(bank, order, order.next_number).on), order.id, Trigger.OCCURRED
+        compute_execution_time(compute_nth_execution(bank, order, order.next_number).on), order.id, Trigger.OCCURRED
     )
 
 

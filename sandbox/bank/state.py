@@ -36,7 +36,7 @@ from sandbox.bank.records import (
 )
 from sandbox.bank.rules import Rulebook, ScenarioRule
 from sandbox.contract import moves
-from sandbox.contract.decisions import Decisions, noting, with_changes
+from sandbox.contract.decisions import Decisions, note_reads, with_changes
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.moves import Status, Trigger
@@ -143,7 +143,7 @@ class Bank:
         self.decisions = self._copy_noting(self.settings)
 
     def _copy_noting(self, decisions: Decisions) -> Decisions:
-        return decisions if self._note is None else noting(decisions, self._note)
+        return decisions if self._note is None else note_reads(decisions, self._note)
 
     @property
     def next_at(self) -> datetime | None:
@@ -188,7 +188,7 @@ class Bank:
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
         """Whether the table of moves permits the trigger in the present status of an initiation."""
-        return moves.row_for(subject.path, subject.status, trigger, subject) is not None
+        return moves.find_move(subject.path, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
         """Writes the first line into the journal of an initiation."""
@@ -197,7 +197,7 @@ class Bank:
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
         """Changes the status by a row of the table of moves, and adds a line to the journal. Raises a Refusal if the
         table has no such row."""
-        row = moves.row_for(subject.path, subject.status, trigger, subject)
+        row = moves.find_move(subject.path, subject.status, trigger, subject)
         if row is None:
             decided_by = list_cancellation_facts(subject)
             raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id, decided_by=decided_by)

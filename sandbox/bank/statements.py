@@ -261,7 +261,7 @@ def book_by_hand(
     if on > bank.clock.today:
         raise Refusal(Error.CONTROL_INVALID, input="date", why="it lies in the future")
     ours = Posting(iban, amount, other_account, other_name)
-    entry = LedgerEntry(bank.mint.id(), on, on, (ours, Posting(OUTSIDE, -amount)), text, structured, "BY HAND")
+    entry = LedgerEntry(bank.mint.draw_id(), on, on, (ours, Posting(OUTSIDE, -amount)), text, structured, "BY HAND")
     bank.ledger.post(entry)
     lines = bank.ledger.lines(iban, amount.currency)
     return next(line for line in reversed(lines) if line.entry is entry)

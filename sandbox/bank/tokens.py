@@ -29,7 +29,7 @@ class IssuedTokens:
 
 def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
     """Returns a single-use code for the callback. A rule may set its lifetime."""
-    code = bank.mint.secret()
+    code = bank.mint.draw_secret()
     if bank.decisions.code_characters == "reserved":
         code = f"+/{code}=="
     until = bank.clock.now + bank.decisions_of_rule(rule).code_life
@@ -114,7 +114,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     issued = _issue(bank, code_row.grant, code)
     if code_row.grant.scope != "AIS" and bank.decisions.sca_token_for == "ais":
         return issued
-    sca_token = bank.mint.secret()
+    sca_token = bank.mint.draw_secret()
     until = bank.clock.now + bank.decisions.sca_token_life
     bank.sca_tokens[sca_token] = ScaToken(code_row.grant.consent_id, until)
     forget_oldest(bank.sca_tokens, bank.decisions.remembered_max)
@@ -183,7 +183,7 @@ def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
 
 
 def _create_token(bank: Bank) -> str:
-    token = bank.mint.secret()
+    token = bank.mint.draw_secret()
     return token if bank.decisions.token_length == "short" else ".".join([token] * LONG_PARTS)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Required, TypedDict
 from uuid import uuid4
 
 from sandbox.contract.field_rows import BodyRow, make_body
-from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, usual_charges
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, find_usual_charges
 
 Amount = str | int | Decimal
 
@@ -124,7 +124,7 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
     """Returns the body of a payment of version 3, from the fields of PaymentOrder."""
     fields = read_short(order)
     account, address = fields.pop("creditor_account", None), fields.pop("creditor_address", None)
-    values = values_of(PAYMENT, {"currency": "EUR"} | usual_charges(product) | fields)
+    values = values_of(PAYMENT, {"currency": "EUR"} | find_usual_charges(product) | fields)
     values |= {"amount": amount_text(values["amount"]), "creditor_address": dict(address) if address else None}
     body = make_body(PAYMENT, values)
     if account:

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 import click
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.commands.options import YES, explain_errors, read_json, write_file
-from sandbox.commands.remote import RemoteWorld, at, cell, describe_clock, remote
-from sandbox.commands.screen import as_json, table
+from sandbox.commands.remote import RemoteWorld, cell, describe_clock, get_value_at, remote
+from sandbox.commands.screen import as_json, format_table
 
 
 @click.group(invoke_without_command=True)
@@ -85,13 +85,16 @@ def rewind(far: RemoteWorld, at: str, yes: bool) -> None:
 
 
 @click.command()
-@click.argument("request_id", shell_complete=completed_by("request_id"))
+@click.argument("request_id", shell_complete=find_completer("request_id"))
 @remote
 def explain(far: RemoteWorld, request_id: str) -> None:
     """Explains why the call REQUEST_ID got its reply."""
     explanation = far.control("GET /explain/<request_id>", request_id=request_id)
     names = [name for name in explanation if explanation[name] is not None and name != "content"]
-    far.tell(explanation, lambda: table([[name, cell(at(explanation, name))] for name in names], ("what", "is")))
+    far.tell(
+        explanation,
+        lambda: format_table([[name, cell(get_value_at(explanation, name))] for name in names], ("what", "is")),
+    )
 
 
 @click.group()
@@ -102,7 +105,7 @@ def psu() -> None:
 @psu.command()
 @click.argument("address", required=False)
 @click.option("--payment", help="The payment or file that a further signer refuses in the bank's own channel.")
-@click.option("--customer", help="Who.", shell_complete=completed_by("customer"))
+@click.option("--customer", help="Who.", shell_complete=find_completer("customer"))
 @remote
 def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer: str | None) -> None:
     """Refuses at ADDRESS, or as a further signer the initiation of --payment."""
@@ -111,7 +114,7 @@ def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer:
 
 
 @psu.command()
-@click.option("--customer", required=True, help="Whose consent.", shell_complete=completed_by("customer"))
+@click.option("--customer", required=True, help="Whose consent.", shell_complete=find_completer("customer"))
 @click.option("--client", default="demo-tpp", show_default=True, help="The TPP that has it.")
 @click.option("--scope", default="AIS", show_default=True, help="AIS or CAF.")
 @remote
@@ -129,7 +132,7 @@ def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
     body = dict(_change(text) for text in changes)
     reply = far.control("PATCH /settings", body) if body else far.control("GET /settings")
     rows = [[name, cell(value)] for name, value in reply["settings"].items() if not body or name in body]
-    far.tell(reply, lambda: table(rows, ("setting", "value")))
+    far.tell(reply, lambda: format_table(rows, ("setting", "value")))
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -171,18 +174,18 @@ def clear(far: RemoteWorld) -> None:
 
 
 @click.command()
-@click.argument("name_or_file", shell_complete=completed_by("scenario"))
+@click.argument("name_or_file", shell_complete=find_completer("scenario"))
 @YES
 @remote
 def load(far: RemoteWorld, name_or_file: str, yes: bool) -> None:
     """Begins the world again with a scenario of the server, or with a scenario file."""
-    scenario = _scenario(name_or_file)
+    scenario = _read_scenario(name_or_file)
     far.demand_yes("PUT /scenario", yes)
     world = far.control("PUT /scenario", scenario)
     far.tell(world, lambda: f"world {world['name']} plays {world['scenario']}: {describe_clock(world['clock'])}")
 
 
-def _scenario(name_or_file: str) -> dict[str, Any]:
+def _read_scenario(name_or_file: str) -> dict[str, Any]:
     path = Path(name_or_file)
     if path.suffix not in (".yaml", ".yml"):
         return {"name": name_or_file}

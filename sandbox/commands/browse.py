@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import click
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.commands.remote import RemoteWorld, remote
 
 CONSOLE = "/_sandbox/"
@@ -24,7 +24,7 @@ WITH_IDS = ("payments", "standing-orders", "bulk-payments", "accounts")
 
 
 @click.command("open")
-@click.argument("target", required=False, metavar="[TARGET]", shell_complete=completed_by("target", *PAGES))
+@click.argument("target", required=False, metavar="[TARGET]", shell_complete=find_completer("target", *PAGES))
 @remote
 def browse(far: RemoteWorld, target: str | None) -> None:
     """Opens a page of the sandbox in the browser. Without TARGET it is the console.
@@ -43,7 +43,7 @@ def browse(far: RemoteWorld, target: str | None) -> None:
 def page_of(far: RemoteWorld, target: str | None) -> str:
     """Returns the path of the page. Raises a ClickException if the world has nothing of that name."""
     far.call("GET", "/health")
-    path = PAGES.get(target or "console") or page_of_id(far, target or "")
+    path = PAGES.get(target or "console") or find_page_of_id(far, target or "")
     if path is None:
         near = get_close_matches(target or "", PAGES, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
@@ -53,7 +53,7 @@ def page_of(far: RemoteWorld, target: str | None) -> str:
     return path
 
 
-def page_of_id(far: RemoteWorld, name: str) -> str | None:
+def find_page_of_id(far: RemoteWorld, name: str) -> str | None:
     """Returns the path of the console's page about the initiation, the account or the call of that name. Returns None
     if there is none."""
     quoted = quote(name, safe="")

@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 import click
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.commands.options import brussels_today, explain_errors, json_option, write_file
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import meter, table
+from sandbox.commands.screen import format_table, meter
 
 if TYPE_CHECKING:
     from sandbox.bulkfiles.report import FileFindings, FileReport
@@ -43,9 +43,10 @@ def kind_of(content: bytes) -> str:
 @click.option("--kind", type=click.Choice(KINDS), help="The product; default: detected from the file.")
 @json_option
 def check(file: IO[bytes], today: datetime | None, kind: str | None, as_json: bool) -> None:
-    """Checks FILE (- for standard input) as the bank would. Exits with 1 when the bank refuses any of it.
+    """Checks FILE (- for standard input) as the bank would.
 
-    It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
+    Exits with 1 if the bank refuses any part of the file. It does not check whether the debtor accounts may pay,
+    because only a bank knows its accounts."""
     from sandbox.bulkfiles.admission import FILE_BYTES_MAX
     from sandbox.bulkfiles.report import ValidationRules, render
     from sandbox.bulkfiles.stages import Kind, admit, count_progress, read_file
@@ -70,21 +71,21 @@ def describe_report(report: "FileReport") -> dict[str, Any]:
         "message_id": report.message_id,
         "version": report.version,
         "findings_count": report.findings_count,
-        "findings": _findings(report.findings),
+        "findings": _list_findings(report.findings),
         "bulks": [
             {
                 "payment_information_id": batch.payment_information_id,
                 "accepted": batch in report.valid_batches,
                 "number_of_transactions": batch.number_of_transactions,
                 "control_sum": str(batch.control_sum),
-                "findings": _findings(batch.findings),
+                "findings": _list_findings(batch.findings),
             }
             for batch in report.batches
         ],
     }
 
 
-def _findings(findings: "FileFindings") -> list[dict[str, str]]:
+def _list_findings(findings: "FileFindings") -> list[dict[str, str]]:
     return [{"place": row.place, "code": row.code, "text": row.text} for row in findings]
 
 
@@ -112,11 +113,11 @@ def samples(as_json: bool) -> None:
     if as_json:
         click.echo(json_text({"samples": [{"name": name, "about": about} for name, about in SAMPLES.items()]}))
         return
-    click.echo(table(list(SAMPLES.items()), ("name", "what it is for")))
+    click.echo(format_table(list(SAMPLES.items()), ("name", "what it is for")))
 
 
 @bulk.command()
-@click.argument("payment_file_id", metavar="ID", shell_complete=completed_by("payment_file_id"))
+@click.argument("payment_file_id", metavar="ID", shell_complete=find_completer("payment_file_id"))
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; default: standard output."
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.commands.options import all_of, read_json
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import limit_rows
@@ -66,7 +66,7 @@ def fits(row: Mapping[str, Any], filters: Mapping[str, str | None]) -> bool:
     )
 
 
-def _headers(context: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
+def _read_headers(context: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
     pairs = [value.partition("=") for value in values]
     for name, sign, _ in pairs:
         if not sign:
@@ -78,7 +78,12 @@ def _headers(context: click.Context, param: click.Parameter, values: tuple[str, 
 matcher = all_of(
     click.option("--body", callback=read_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.'),
     click.option(
-        "--header", "headers", multiple=True, callback=_headers, metavar="NAME=VALUE", help="A header; may be repeated."
+        "--header",
+        "headers",
+        multiple=True,
+        callback=_read_headers,
+        metavar="NAME=VALUE",
+        help="A header; may be repeated.",
     ),
     click.option("--client", help="The Client-ID."),
     click.option("--status", help="A number, or a pattern such as 4*."),
@@ -88,7 +93,7 @@ matcher = all_of(
 )
 
 
-def _body(options: dict[str, Any]) -> dict[str, Any]:
+def _read_body(options: dict[str, Any]) -> dict[str, Any]:
     status = options.get("status")
     if status is not None and status.isascii() and status.isdigit():
         return options | {"status": int(status)}
@@ -105,7 +110,7 @@ def present(**values: Any) -> dict[str, Any]:
 @remote
 def count(far: RemoteWorld, **options: Any) -> None:
     """Counts the calls of the bank's interface that fit."""
-    reply = far.control("POST /requests/count", _body(options))
+    reply = far.control("POST /requests/count", _read_body(options))
     far.tell(reply, lambda: str(reply["count"]))
 
 
@@ -124,9 +129,11 @@ def verify(
     in_order: Any,
     **options: Any,
 ) -> None:
-    """Checks how often matching calls came, or --in-order. Exits with 1 and says what came instead if they differ."""
+    """Checks how often matching calls came, or their order.
+
+    With --in-order, checks the order. If the calls differ, prints the calls that came and exits with 1."""
     times = present(exactly=exactly, at_least=at_least, at_most=at_most)
-    reply = far.control("POST /requests/verify", _body(options) | {"times": times or None, "in_order": in_order})
+    reply = far.control("POST /requests/verify", _read_body(options) | {"times": times or None, "in_order": in_order})
     far.tell(reply, lambda: "verified")
 
 
@@ -148,7 +155,7 @@ def hold(
 
 
 @click.command()
-@click.argument("name", shell_complete=completed_by("hold"))
+@click.argument("name", shell_complete=find_completer("hold"))
 @remote
 def release(far: RemoteWorld, name: str) -> None:
     """Releases the call that is held at the barrier NAME."""

@@ -1,4 +1,4 @@
-"""Completion of ids and names by the tab key: they come from the running server."""
+"""Completes ids and names at the tab key. The values come from the running server."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ LISTS["target"] = (*LISTS["payment_id"], *LISTS["iban"])
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def completed_by(name: str, *words: str) -> Complete | None:
+def find_completer(name: str, *words: str) -> Complete | None:
     """Returns the function that completes an argument or option with these words, and with the values of the server's
     list `name`."""
     if name not in LISTS:

@@ -23,24 +23,26 @@ def docs(context: click.Context, output: Path) -> None:
     """Writes the documentation as static files, with its search. A running sandbox serves it at /_sandbox/docs."""
     from sandbox.web.docs import site
     from sandbox.web.docs.document_row import ADDED_PAGES
-    from sandbox.web.docs.views import asset
+    from sandbox.web.docs.views import read_asset
 
     group = context.find_root().command
-    ADDED_PAGES["commands"] = lambda: commands_page(group)
-    count = site.write_site(output, asset)
+    ADDED_PAGES["commands"] = lambda: write_commands_page(group)
+    count = site.write_site(output, read_asset)
     click.echo(f"{count} pages: {output / 'index.html'}")
 
 
-def commands_page(group: click.Command) -> str:
+def write_commands_page(group: click.Command) -> str:
     """Returns all commands with their options, as Markdown."""
-    from sandbox.web.docs.reference_tables import page
+    from sandbox.web.docs.reference_tables import write_page
 
-    return page("Commands", "Each option of `serve` is also a variable, `SANDBOX_` and its name.", *_of(group, PROGRAM))
+    return write_page(
+        "Commands", "Each option of `serve` is also a variable, `SANDBOX_` and its name.", *_of(group, PROGRAM)
+    )
 
 
 def _of(command: click.Command, name: str) -> Iterator[str]:
     """Yields the lines about a command and its subcommands."""
-    from sandbox.web.docs.reference_tables import markdown_table
+    from sandbox.web.docs.reference_tables import write_markdown_table
 
     if isinstance(command, click.Group):
         for word in sorted(command.commands):
@@ -59,7 +61,7 @@ def _of(command: click.Command, name: str) -> Iterator[str]:
         if isinstance(parameter, click.Option) and not parameter.hidden
     ]
     if rows:
-        yield markdown_table(("option", "what it does"), rows)
+        yield write_markdown_table(("option", "what it does"), rows)
 
 
 @click.command()
@@ -73,10 +75,10 @@ def collection(kind: str, target: Path, url: str, vendor: str) -> None:
 
     They use a new world named `collection`, in which a control acts as the customer.
     """
-    from sandbox.web.docs.collections import bruno, http_file
+    from sandbox.web.docs.collections import write_bruno_files, write_http_file
 
     root = url.rstrip("/")
-    files = {"": http_file(root, vendor)} if kind == "http" else bruno(root, vendor)
+    files = {"": write_http_file(root, vendor)} if kind == "http" else write_bruno_files(root, vendor)
     for name, text in files.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,8 +94,10 @@ def collection(kind: str, target: Path, url: str, vendor: str) -> None:
 @click.option("--controls", is_flag=True, help="The sandbox's controls instead of the bank's interface.")
 def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
     """Writes the bank's interface as an OpenAPI 3.1 document."""
-    from sandbox.web.docs.views import bank_document, controls_document
+    from sandbox.web.docs.views import write_bank_document, write_controls_document
 
     root = url.rstrip("/")
-    document = orjson.loads(controls_document(root) if controls else bank_document(root, vendor, brussels_today()))
+    document = orjson.loads(
+        write_controls_document(root) if controls else write_bank_document(root, vendor, brussels_today())
+    )
     output.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")

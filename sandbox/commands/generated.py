@@ -1,4 +1,4 @@
-"""Commands that only call a control: made of the control's row."""
+"""Commands that only call a control. Each command is made from the row of its control."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 import click
 from marshmallow import fields
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.commands.options import YES, all_of, ask_first
 from sandbox.commands.remote import RemoteWorld, cell, describe_clock, remote
 from sandbox.web.controls.control_row import Command, Control, type_of
@@ -18,12 +18,12 @@ COUNT = click.IntRange(0)
 LEFT_OUT = (None, "", ())  # values of an option that was not given
 
 
-def first_words() -> dict[str, None]:
+def list_first_words() -> dict[str, None]:
     """Returns the first words of the commands that are made of rows of the controls."""
     return {row.command.name.split()[0]: None for row in CONTROLS if row.command is not None}
 
 
-def groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
+def list_groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
     """Returns the group in the help for each first word that has no group in `before`."""
     groups: dict[str, str] = {}
     for row in CONTROLS:
@@ -33,14 +33,15 @@ def groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
 
 
 def complete(word: str, group: click.Group | None) -> click.Command:
-    """Returns the command of a word: the `group` with the subcommands of rows added, or a command made of one row."""
+    """Returns the command for a first word: the `group` with the subcommands that rows add, or a command made from one
+    row."""
     main = click.Group(commands={} if group is None else {word: group})
     add_generated(main, CONTROLS, word)
     return main.commands[word]
 
 
 def add_generated(main: click.Group, rows: Iterable[Control], word: str = "") -> None:
-    """Adds the commands of rows, each to its group. With `word`, only those that begin with this word."""
+    """Adds the command of each row to its group. With `word`, adds only commands that begin with this word."""
     for row in rows:
         if row.command is not None and word in ("", row.command.name.split()[0]):
             _group_of(main, row.command).add_command(command_of(row, row.command))
@@ -70,13 +71,13 @@ def command_of(row: Control, command: Command) -> click.Command:
         else:
             far.tell(body, lambda: render(command.shows, body))
 
-    options = [click.argument(name, shell_complete=completed_by(name)) for name in row.arguments]
+    options = [click.argument(name, shell_complete=find_completer(name)) for name in row.arguments]
     if row.query is not None and "since" in row.query.fields:
         options.append(click.option("--since", type=COUNT, default=0, help="Only entries after this number."))
     if command.columns:
         options.append(click.option("--limit", type=COUNT, default=0, help="The newest so many; default: all."))
         options.append(click.option("--wide", is_flag=True, help="All columns, however narrow the terminal is."))
-    options += [_option(name, field) for name, field in row.fields.items() if field.metadata.get("option")]
+    options += [_make_option(name, field) for name, field in row.fields.items() if field.metadata.get("option")]
     options += [YES] if row.loses else []
     return click.command(command.last_word, help=command.about)(all_of(*options)(remote(call)))
 
@@ -90,7 +91,7 @@ def render(shows: str, body: dict[str, Any]) -> str:
     return shows.format_map(facts).strip()
 
 
-def _option(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
+def _make_option(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
     kind = type_of(field)
     return click.option(
         f"--{name.replace('_', '-')}",
@@ -99,5 +100,5 @@ def _option(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
         required=field.required,
         multiple=kind == "array",
         help=field.metadata["option"],
-        shell_complete=completed_by(name),
+        shell_complete=find_completer(name),
     )

@@ -66,7 +66,7 @@ def fault_at(url: str, key: str | None, controls: bool) -> str | None:
 
     try:
         parts = urlsplit(url)
-        with closing(connection_to(parts.scheme, parts.hostname or "", parts.port)) as connection:
+        with closing(make_connection(parts.scheme, parts.hostname or "", parts.port)) as connection:
             target = f"{parts.path}?{parts.query}" if parts.query else parts.path
             connection.request("GET", target, headers={"X-Sandbox-Key": key} if key else {})
             reply = connection.getresponse()
@@ -79,7 +79,7 @@ def fault_at(url: str, key: str | None, controls: bool) -> str | None:
     return f"it answers {reply.status}{hint}"
 
 
-def connection_to(scheme: str, host: str, port: int | None) -> "HTTPConnection":
+def make_connection(scheme: str, host: str, port: int | None) -> "HTTPConnection":
     import ssl
     from http.client import HTTPConnection, HTTPSConnection
 

@@ -1,4 +1,4 @@
-"""Options of the commands: each can also be set in the environment."""
+"""Options of the commands. Each option can also be set in the environment."""
 
 import functools
 import json
@@ -118,12 +118,12 @@ def read_json(context: click.Context, param: click.Parameter, value: str | None)
     try:
         return None if value is None else json.loads(value)
     except json.JSONDecodeError as error:
-        raise click.BadParameter(f"it is not JSON: {json_fault(error)}", param=param) from None
+        raise click.BadParameter(f"it is not JSON: {describe_json_fault(error)}", param=param) from None
     except (ValueError, RecursionError):
         raise click.BadParameter("a number in it is too long, or it is nested too deeply", param=param) from None
 
 
-def json_fault(error: json.JSONDecodeError) -> str:
+def describe_json_fault(error: json.JSONDecodeError) -> str:
     """Returns the reason of the error, its line and column, and the text around the place with a mark before it."""
     before, after = error.doc[: error.pos], error.doc[error.pos :]
     line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"

@@ -1,4 +1,4 @@
-"""The command `bank-sandbox pki`: a test PKI that lives in a folder."""
+"""The command `bank-sandbox pki`: a test PKI whose files are in one folder."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ directory = click.option(
 )
 
 
-def now() -> datetime:
+def read_machine_time() -> datetime:
     return datetime.fromtimestamp(int(machine_time()), UTC)
 
 
@@ -52,7 +52,7 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
         click.echo(f"{path} holds a PKI already, which is kept")
         return
     with explain_errors(ValueError, OSError):
-        Folder(path).init(now(), hosts, address)
+        Folder(path).init(read_machine_time(), hosts, address)
     click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem, root-crl.pem")
     click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")
 
@@ -86,7 +86,7 @@ def issue(order: IssueOptions) -> None:
     from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
     from sandbox.pki.folder import Folder
 
-    start = order.begins or now() - timedelta(minutes=5)
+    start = order.begins or read_machine_time() - timedelta(minutes=5)
     end = start + timedelta(days=order.days, seconds=-1)
     with explain_errors(ValueError, OSError):
         identifier = order.authority_id or authority_of(order.organisation)
@@ -95,7 +95,7 @@ def issue(order: IssueOptions) -> None:
         statements = Qualified(each, roles, order.authority_name, identifier)
         request = CertificateRequest(order.name, order.organisation, statements, start, end, order.key, order.hosts)
         with explain_errors(ValueError, OSError):
-            made = Folder(order.path).issue(request, order.fault, now())
+            made = Folder(order.path).issue(request, order.fault, read_machine_time())
         click.echo(made)
 
 
@@ -126,7 +126,7 @@ def revoke(path: Path, file: Path) -> None:
     from sandbox.pki.trust import read
 
     with explain_errors(ValueError, OSError):
-        Folder(path).revoke(read(file.read_bytes()), now())
+        Folder(path).revoke(read(file.read_bytes()), read_machine_time())
     click.echo(f"{file} is revoked")
 
 
@@ -160,7 +160,7 @@ def describe(trust: Any, certificate: Any) -> list[str]:
         return [str(fault)]
     statements = bearer.statements
     try:
-        trust.judge(certificate, statements.kind, now())
+        trust.judge(certificate, statements.kind, read_machine_time())
         verdict = "a bank would believe it"
     except Untrusted as fault:
         verdict = f"a bank would not believe it: {fault}"

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 import click
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.commands.options import ask_first, option, url_option
 from sandbox.commands.screen import as_json, limit_rows, list_table, meter
 from sandbox.web.controls.control_row import Control, fill_path
@@ -112,7 +112,7 @@ class RemoteWorld:
         return body
 
     @contextmanager
-    def explaining_failures(self) -> Iterator[None]:
+    def explain_failures(self) -> Iterator[None]:
         """Ends the command with one sentence and exit code 1 if the sandbox refuses a call within the block or is
         silent."""
         import httpx
@@ -148,7 +148,7 @@ class RemoteWorld:
         """Prints the newest rows of a list as a table, or with --json the body. On a narrow terminal, leaves out the
         columns `drops`."""
         rows, left_out = limit_rows(list(body[name]), limit)
-        cells = [[cell(at(row, column)) for column in columns] for row in rows]
+        cells = [[cell(get_value_at(row, column)) for column in columns] for row in rows]
         text, narrow = ("", "") if self.as_json else list_table(cells, columns, drops, wide)
         self.tell(body | {name: rows}, lambda: text)
         for note in filter(None, (left_out, narrow)):
@@ -163,7 +163,7 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
         "--world",
         default="default",
         help="The world; `default` is the bare address.",
-        shell_complete=completed_by("world"),
+        shell_complete=find_completer("world"),
     )
     @option("--key", default=None, help="The key of its controls.")
     @option("--json", "as_json", is_flag=True, help="The answer as JSON.")
@@ -175,13 +175,13 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
         with Controls(url, key=key) as server:
             there = server if world == "default" else server.world(world)
             far = RemoteWorld(there, as_json)
-            with far.explaining_failures():
+            with far.explain_failures():
                 command(far, *words, **options)
 
     return cast(Callable[..., Any], driven)
 
 
-def at(row: Any, path: str) -> Any:
+def get_value_at(row: Any, path: str) -> Any:
     """Returns the value at a path of a row, such as `order.creditor_name`."""
     for name in path.split("."):
         row = row.get(name) if isinstance(row, dict) else None

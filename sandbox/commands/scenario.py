@@ -15,7 +15,7 @@ import click
 from sandbox.commands.actions import load
 from sandbox.commands.options import added_options, env_row, json_option, options_of
 from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import progress, table
+from sandbox.commands.screen import format_table, show_progress
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def list_shipped(as_json: bool) -> None:
         scenarios = [{"name": name, "title": title, "about": about} for name, title, about in rows]
         click.echo(json_text(scenarios))
         return
-    click.echo(table([(name, title) for name, title, _ in rows], ("name", "title")))
+    click.echo(format_table([(name, title) for name, title, _ in rows], ("name", "title")))
 
 
 @scenario.command()
@@ -125,7 +125,7 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
     serves = order.url is None and scripts
     with serve_worlds(machine_time, order.jobs) if serves else nullcontext(order.url or "") as address:
         runs = play_all(scripts, address, machine_time, order.jobs, order.key, apart, differing)
-        for report in progress(runs, len(scripts), "playing"):
+        for report in show_progress(runs, len(scripts), "playing"):
             _print_report(report, order.quiet)
             if order.url is not None and not report.passed:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")

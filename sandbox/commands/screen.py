@@ -34,10 +34,10 @@ def is_on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
+def format_table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
     """Aligns rows to columns. The title of a column is the last word of its path. A table fits the terminal's width."""
-    head = titles(columns)
-    return fit_table(rows, head) if is_on_terminal() else align(rows, head)
+    head = list_titles(columns)
+    return fit_table(rows, head) if is_on_terminal() else align_rows(rows, head)
 
 
 def choose_columns(
@@ -45,13 +45,13 @@ def choose_columns(
 ) -> tuple[list[int], list[str]]:
     """Returns the positions of the columns to show, and the names of the columns to leave out. Columns are left out in
     the order of `drops` until the table fits the width."""
-    widths = [max(len(row[at]) for row in [titles(columns), *rows]) for at in range(len(columns))]
+    widths = [max(len(row[at]) for row in [list_titles(columns), *rows]) for at in range(len(columns))]
     shown_columns, left_out = list(range(len(columns))), []
     for name in drops:
         if sum(widths[at] + len(GAP) for at in shown_columns) - len(GAP) <= width:
             break
         shown_columns.remove(columns.index(name))
-        left_out.append(titles([name])[0])
+        left_out.append(list_titles([name])[0])
     return shown_columns, left_out
 
 
@@ -61,20 +61,22 @@ def list_table(
     """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, all are
     shown."""
     if not is_on_terminal():
-        return align(rows, titles(columns)), ""
+        return align_rows(rows, list_titles(columns)), ""
     if wide:
-        return fit_table(rows, titles(columns), WIDE), ""
+        return fit_table(rows, list_titles(columns), WIDE), ""
     shown_columns, left_out = choose_columns(rows, columns, drops, get_terminal_size().columns)
-    text = fit_table([[row[at] for at in shown_columns] for row in rows], titles([columns[at] for at in shown_columns]))
+    text = fit_table(
+        [[row[at] for at in shown_columns] for row in rows], list_titles([columns[at] for at in shown_columns])
+    )
     return text, f"left out, as the terminal is narrow: {', '.join(left_out)}; --wide shows all" if left_out else ""
 
 
-def titles(columns: Sequence[str]) -> list[str]:
+def list_titles(columns: Sequence[str]) -> list[str]:
     """Returns the title of each column, which is the last word of its path."""
     return [column.rpartition(".")[2] for column in columns]
 
 
-def align(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
+def align_rows(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
     widths = [max(len(row[index]) for row in [head, *rows]) for index in range(len(head))]
     lines = [head, ["-" * width for width in widths], *rows]
     return "\n".join(
@@ -143,7 +145,7 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..
         )
 
 
-def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+def show_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     """Yields the items, and draws a bar with the time left on a terminal."""
     with meter(label, total) as step:
         for item in items:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.access_options import AccessOptions
-from sandbox.commands.docs import commands_page
+from sandbox.commands.docs import write_commands_page
 from sandbox.commands.options import INSTANT, SEED, Seed, explain_errors, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
@@ -83,12 +83,12 @@ def serve(
     beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
     worlds, close = storage.open(beginning, capacity.room, guarded)
     worlds.play = partial(play, worlds)
-    ADDED_PAGES["commands"] = lambda: commands_page(context.find_root().command)
+    ADDED_PAGES["commands"] = lambda: write_commands_page(context.find_root().command)
     app = assemble(worlds, make_announcer(log, machine_time), access.trust, access.lock)
     address, run = access.open_bank(app)
     controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)
     keep_pauses_short(stopwatch)
-    click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
+    click.echo(write_greeting(address, controls, worlds, access.lock.key is not None), err=True)
     click.echo(f"listening on {make_openable(address)}")
     sys.stdout.flush()
     try:
@@ -107,7 +107,7 @@ def seed_shown(worlds: Any) -> str:
     return str(Seed(server.seed, server.secret))
 
 
-def program() -> str:
+def find_program_name() -> str:
     """Returns the name by which this command can be called: its path if the shell does not find the name."""
     if shutil.which(PROGRAM):
         return PROGRAM
@@ -117,7 +117,7 @@ def program() -> str:
     return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m sandbox"
 
 
-def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) -> str:
+def write_greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) -> str:
     from sandbox.banking.durations import write_instant
 
     world = worlds.default
@@ -136,7 +136,7 @@ def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) 
     url_option = "" if there == URL else f" --url {there}"
     key = " --key ..." if keyed else ""
     if bank == controls:
-        lines += [f"Next: {bold(f'{program()} pay{url_option}{key}')}, or New in the console."]
+        lines += [f"Next: {bold(f'{find_program_name()} pay{url_option}{key}')}, or New in the console."]
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ import click
 
 from sandbox.commands.options import json_option
 from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import table
+from sandbox.commands.screen import format_table
 from sandbox.extension_registry import with_names
 
 
@@ -29,9 +29,10 @@ def tables(names: tuple[str, ...], as_json: bool) -> None:
     for name in names or tuple(TABLES):
         click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
         head, rows = table_of(name)
-        click.echo(table(rows, head))
+        click.echo(format_table(rows, head))
 
 
 def as_objects(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
-    """Returns each row as a dict by column. The last column has no title, and says which side made the row."""
+    """Returns each row as a dict by column. The last column has no title in the table. It gets the name `whose`,
+    because it says whether the service or the sandbox decided the row."""
     return [dict(zip([*head[:-1], "whose"], row, strict=True)) for row in rows]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.completion import completed_by
+from sandbox.commands.completion import find_completer
 from sandbox.commands.options import all_of
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.contract.kinds import BULK
@@ -35,7 +35,7 @@ def customer_option(about: str, default: str | None = None) -> Callable[..., Any
     """Makes the option for the customer for whom a command acts. `--as` was its name in version 1.0.0."""
     return click.option(
         "--customer", "--as", "customer", default=default, show_default=default is not None, help=about,
-        shell_complete=completed_by("customer"),
+        shell_complete=find_completer("customer"),
     )  # fmt: skip
 
 

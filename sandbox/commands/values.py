@@ -11,7 +11,7 @@ import click
 from sandbox.commands.options import explain_errors, json_option
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import table
+from sandbox.commands.screen import format_table
 from sandbox.commands.tpp_calls import (
     BELGIAN,
     SAMPLE,
@@ -52,7 +52,7 @@ def values(text: str | None, scenario: str, as_json: bool) -> None:
         click.echo(json_text({"values": rows}))
     else:
         cells = [list(row.values()) for row in rows]
-        click.echo(table(cells, COLUMNS) if rows else f"No well-known value has {text!r} in it.")
+        click.echo(format_table(cells, COLUMNS) if rows else f"No well-known value has {text!r} in it.")
 
 
 def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
@@ -66,8 +66,8 @@ def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
 
 
 def find_value(name: str, kind: str | None) -> "WellKnownValue":
-    """Returns the well-known value of that name, which may lack its first word. If several values fit, returns the
-    first, which is one of payments."""
+    """Returns the well-known value of that name. The name may lack the value's first word. If several values fit,
+    returns the first one in the table, which is about payments."""
     from sandbox.scenarios.well_known_values import list_default_values
 
     candidates = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]

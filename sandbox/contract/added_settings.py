@@ -17,7 +17,7 @@ class AddedSetting(NamedTuple):
 
 
 @cache
-def added_settings() -> dict[str, AddedSetting]:
+def load_added_settings() -> dict[str, AddedSetting]:
     no_rows: tuple[AddedSetting, ...] = ()
     return {row.name: row for row in with_rows(no_rows, "settings", lambda row: row.name)}
 
@@ -31,4 +31,4 @@ def split_line(line: str) -> tuple[str, str]:
 def value_of(settings: Decisions, name: str) -> str:
     """Returns a world's value of an extension's setting."""
     lines = dict(map(split_line, settings.extensions))
-    return lines.get(name, added_settings()[name].words[0])
+    return lines.get(name, load_added_settings()[name].words[0])

@@ -189,11 +189,9 @@ class AxisTopic:
         unfelt: str = "",
         unfelt_values: Mapping[str, str] = MappingProxyType({}),
     ) -> Axis:
-        """Returns the axis of a setting. `name` is given if it is not the setting's name.
-
-        `shown_by` names the flows of contract/reference_flows that behave differently under its values. If no flow
-        shows the axis, `unfelt` says why a right client does not notice it.
-        """
+        """Returns the axis of a setting. `name` is given if it is not the setting's name. `shown_by` names the flows of
+        contract/reference_flows that behave differently under its values. If no flow shows the axis, `unfelt` says why
+        a correct client does not notice it."""
         rows = []
         for mark, does, *content in values:
             word = mark.rstrip("!+")

@@ -33,7 +33,7 @@ class Decisions(SandboxDecisions, AccountDecisions, OrderDecisions, PaymentDecis
         return tuple(sorted((*self.named, *(pair for pair in values if pair[1] != DEFAULTS[pair[0]]))))
 
 
-def _settings() -> dict[str, Setting]:
+def _collect_settings() -> dict[str, Setting]:
     rows = [row for row in fields(Decisions) if "setting" in row.metadata]
     words = {row.name: get_args(row.type) for row in rows if get_origin(row.type) is Literal}
     settings = [Setting(row.name, words=words.get(row.name, ()), **row.metadata["setting"]) for row in rows]
@@ -43,15 +43,15 @@ def _settings() -> dict[str, Setting]:
     return {setting.name: setting for setting in sorted(settings, key=lambda setting: order.index(setting.topic))}
 
 
-def _axes() -> dict[str, Axis]:
+def _collect_axes() -> dict[str, Axis]:
     defaults = {row.name: row.default for row in fields(Decisions)}
     rows = [(row.name, row.metadata["axis"]) for row in fields(Decisions) if row.metadata.get("axis")]
     axes = [row.of_field(name, defaults) for name, row in rows]
     return {axis.name: axis for axis in sorted(axes, key=lambda axis: TOPICS.index(axis.topic))}
 
 
-SETTINGS = _settings()
-AXES = _axes()
+SETTINGS = _collect_settings()
+AXES = _collect_axes()
 DEFAULTS = {name: axis.default for name, axis in AXES.items()}
 SET_BY_SETTINGS = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(SETTINGS))
 # The axes that every call of the bank's interface reads.
@@ -87,7 +87,7 @@ class _Noting:
         return value
 
 
-def noting(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
+def note_reads(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
     """Returns a copy of the decisions that calls `note` with the name of each axis that is read."""
     return cast(Decisions, _Noting(decisions, note))
 
@@ -112,7 +112,7 @@ def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
     return replace(changed, named=tuple(remaining_pairs))
 
 
-def value_in(decisions: Decisions, axis: Axis) -> str | None:
+def find_axis_value(decisions: Decisions, axis: Axis) -> str | None:
     """Returns the name of the value that the axis has in these decisions. Returns None if the decisions match no value
     of the axis."""
     return next((value for value in axis.names if _holds(decisions, axis.name, value)), None)

@@ -127,7 +127,7 @@ class BodyRow:
 
     @cached_property
     def stated(self) -> dict[str, Field]:
-        """The fields with uses of their own, by path."""
+        """The fields whose row lists their uses, by path."""
         return {field.path: field for field in self.fields if field.uses}
 
     @cached_property

@@ -230,7 +230,7 @@ def use_of(path: str, product: Product) -> Use:
     return PAYMENT.use_of(FIELDS[path], product.name)
 
 
-def usual_charges(product: str) -> dict[str, str]:
+def find_usual_charges(product: str) -> dict[str, str]:
     """Returns `charge_bearer` for a default body if the product requires this field, else an empty dict."""
     row = PRODUCTS.get(product)
     return {"charge_bearer": "SHAR"} if row and use_of("charge_bearer", row) is Use.REQUIRED else {}

@@ -206,7 +206,7 @@ _TARGETS = {
 }
 
 
-def row_for(table: str, status: Status, trigger: Trigger, subject: MovableSubject) -> Move | None:
+def find_move(table: str, status: Status, trigger: Trigger, subject: MovableSubject) -> Move | None:
     """Returns the row that permits the trigger in this status, or None."""
     row = _ROWS[table].get((status, trigger))
     if row is None or (row.when is not None and not row.when(subject)):
@@ -214,12 +214,12 @@ def row_for(table: str, status: Status, trigger: Trigger, subject: MovableSubjec
     return row
 
 
-def rows_to(table: str, status: Status, target: Status) -> Iterator[Move]:
+def find_moves_to(table: str, status: Status, target: Status) -> Iterator[Move]:
     """Yields the rows that lead from one status to another."""
     return (row for row in MOVES[table] if row.source is status and row.target is target)
 
 
-def cancellable(table: str) -> Iterator[str]:
+def list_cancellable(table: str) -> Iterator[str]:
     """Yields the statuses in which a DELETE is possible, each with its condition."""
     for row in MOVES[table]:
         if row.trigger is Trigger.CANCELLED:

@@ -62,7 +62,8 @@ class Operation:
 
     @property
     def silent(self) -> bool:
-        """Whether the operation has several versions and the service says of none which version it is."""
+        """Whether the operation has several versions, and the service's text does not say which of them it
+        describes."""
         return not self.is_version_named and len(self.versions) > 1
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:

@@ -21,8 +21,8 @@ HTTP = range(100, 600)
 
 
 def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
-    """Yields a sentence for each difference. A number as `status` is the HTTP status, any other value a field of the
-    body."""
+    """Yields a sentence for each difference. If `status` is a number, it is compared with the HTTP status. Any other
+    value is compared with the field `status` of the body."""
     if reply is None:
         yield "no reply came"
         return

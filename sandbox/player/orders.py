@@ -7,7 +7,7 @@ from sandbox.bulkfiles.csv_reader import HEADER
 from sandbox.client.bodies import SCT
 from sandbox.client.transport import form_of
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, set_at_path
-from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, usual_charges
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, find_usual_charges
 from sandbox.player.stage import ScenarioContext
 
 Content = dict[str, Any]
@@ -21,7 +21,7 @@ VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so tha
 
 def make_payment(stage: ScenarioContext, content: Content) -> Content:
     """Returns the body of a single payment. A field that the step sets to null is left out."""
-    defaults = PAYEE | usual_charges(content.get("product", SCT))
+    defaults = PAYEE | find_usual_charges(content.get("product", SCT))
     if "creditor_bban" in content:
         del defaults["creditor_iban"]
     earlier = content.get("version") == 1

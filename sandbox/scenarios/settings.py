@@ -5,7 +5,7 @@ from typing import Any
 
 from sandbox.bank.records import METHODS
 from sandbox.bank.signing_methods import NO_METHOD, RISK_NAMES
-from sandbox.contract.added_settings import added_settings, split_line
+from sandbox.contract.added_settings import load_added_settings, split_line
 from sandbox.contract.decision_rows import Axis, Setting
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.reader import shapes
@@ -46,9 +46,9 @@ def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
 
     def read(node: Node, notes: shapes.Notes) -> str:
         name, value = split_line(form.read(node, notes))
-        row = added_settings().get(name)
+        row = load_added_settings().get(name)
         if row is None:
-            raise Wrong(f"no extension has a setting {quote(name)}", suggest(name, added_settings()))
+            raise Wrong(f"no extension has a setting {quote(name)}", suggest(name, load_added_settings()))
         if value not in row.words:
             raise Wrong(f"{quote(value)} is no value of {name}", suggest(value, row.words))
         return f"{name}: {value}"

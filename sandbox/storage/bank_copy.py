@@ -46,7 +46,7 @@ def copy_records(register: Mapping[str, T]) -> deque[T]:
 def release_bank(bank: Bank) -> None:
     """Frees a bank in slices, in the background, as soon as nobody refers to it any more."""
     registers = [value for value in vars(bank).values() if isinstance(value, dict | list)]
-    lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
+    lines = [lines.own for lines in bank.ledger.list_added_lines().values() if isinstance(lines, Lines)]
     release(bank, [*registers, bank.agenda.promises, *lines])
 
 

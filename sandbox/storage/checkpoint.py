@@ -104,7 +104,7 @@ def write(bank: Bank) -> Iterator[bytes]:
     thread.
     """
     large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
-    contents: dict[Any, Content] = {**large, **bank.ledger.own_lines(), PROMISES: bank.agenda.promises}
+    contents: dict[Any, Content] = {**large, **bank.ledger.list_own_lines(), PROMISES: bank.agenda.promises}
     other_fields = {name: value for name, value in vars(bank).items() if name not in large}
     small = {name: value for name, value in other_fields.items() if not isinstance(value, Ledger | Habits | Agenda)}
     slices = max(map(len, contents.values())) // SLICE + 1

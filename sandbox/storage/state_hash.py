@@ -56,7 +56,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
     for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
-                yield name, ValuePair(value.own_lines(), value.totals())
+                yield name, ValuePair(value.list_own_lines(), value.sum_by_currency())
             case Habits():
                 yield name, value.state()
             case Agenda():

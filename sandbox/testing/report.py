@@ -26,7 +26,7 @@ def render_bank(bank: BankFixture) -> str:
         return f"{bank.base_url} cannot be asked: {error}"
 
 
-def unreachable_reason(bank: BankFixture) -> str:
+def find_unreachable_reason(bank: BankFixture) -> str:
     """Returns why the bank cannot be reached, or an empty text if it can."""
     try:
         bank.clock.get()
@@ -38,12 +38,14 @@ def unreachable_reason(bank: BankFixture) -> str:
 def render_lines(bank: BankFixture) -> Iterator[str]:
     clock = bank.clock.get()
     yield f"{bank.base_url}, its clock {clock.mode} at {clock.now.isoformat()}"
-    yield from _part("what happened", map(_change, bank.journal[-JOURNAL_MAX:]))
-    yield from _part("what comes next", map(_promise, bank.timeline[:COMING_MAX]))
-    yield from _part("the last calls", (line for call in bank.requests[-CALLS_MAX:] for line in _call(bank, call)))
+    yield from _write_part("what happened", map(_change, bank.journal[-JOURNAL_MAX:]))
+    yield from _write_part("what comes next", map(_promise, bank.timeline[:COMING_MAX]))
+    yield from _write_part(
+        "the last calls", (line for call in bank.requests[-CALLS_MAX:] for line in _call(bank, call))
+    )
 
 
-def _part(title: str, rows: Iterator[str]) -> Iterator[str]:
+def _write_part(title: str, rows: Iterator[str]) -> Iterator[str]:
     yield f"{title}:"
     lines = [f"  {row}" for row in rows]
     yield from lines or ["  nothing"]
@@ -62,10 +64,10 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['at']}  {row['method']} {row['path']}  {row['status']}  {row['request_id']}"
     if row["status"] >= REFUSED:
         explanation = bank.explain(row["request_id"])
-        yield f"    {client_view(explanation['error'])} ({explanation['clause']}): {explanation['rule']}"
+        yield f"    {describe_client_view(explanation['error'])} ({explanation['clause']}): {explanation['rule']}"
 
 
-def client_view(error: str | None) -> str:
+def describe_client_view(error: str | None) -> str:
     """Returns the token and the code of an error, as the client saw them. Returns `by a rule` for the reply of a fault
     rule."""
     if error is None or error not in Error.__members__:

@@ -56,9 +56,9 @@ def beginning_of(start: Start) -> "Beginning":
     return beginning
 
 
-def world_options(start: Start) -> dict[str, Any]:
+def make_world_options(start: Start) -> dict[str, Any]:
     """Returns the body of PUT /worlds/{name} (choice 10): scenario, seed and clock."""
-    content = scenario_content(start)
+    content = read_scenario_content(start)
     scenario = None if content == DEFAULT else _read(start)  # the default scenario sets neither time nor seed
     clock: dict[str, Any] = {}
     if start.at is not None and start.at != NOW:
@@ -73,7 +73,7 @@ def world_options(start: Start) -> dict[str, Any]:
     return body | ({"life": "off"} if scenario is None else {"scenario": content})
 
 
-def scenario_content(start: Start) -> str | dict[str, Any]:
+def read_scenario_content(start: Start) -> str | dict[str, Any]:
     """Returns the name of a shipped scenario, or the content of any other scenario with the start's settings added."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
@@ -97,7 +97,7 @@ def _read(start: Start) -> "Scenario":
         scenario = load(start.scenario)
         if not start.settings:
             return scenario
-    return read_content(scenario_content(start), "scenario")
+    return read_content(read_scenario_content(start), "scenario")
 
 
 @lru_cache(maxsize=64)
@@ -117,13 +117,13 @@ def serve_world(app: Any) -> Iterator[BankFixture]:
     """Serves a default world on a free port while the block runs."""
     from sandbox.server.server import serve_in_background
 
-    with serve_in_background(app) as address, at_server(address) as bank:
+    with serve_in_background(app) as address, attach_to_server(address) as bank:
         yield bank
         bank.drop()
 
 
 @contextmanager
-def at_server(base_url: str, key: str | None = None) -> Iterator[BankFixture]:
+def attach_to_server(base_url: str, key: str | None = None) -> Iterator[BankFixture]:
     """Yields the default world of a running server."""
     with Controls(base_url, key=key) as controls:
         yield BankFixture(controls, "default")
@@ -140,7 +140,7 @@ def world_of(
     """Makes a world at a running server. Drops it with its forks at the end of the block."""
     name = name[:NAME_MAX]
     extension_lines = [*start.settings.get("extensions", ()), *extensions] if extensions else None
-    server.controls.make_world(name, **world_options(start), variants=variants or None, extensions=extension_lines)
+    server.controls.make_world(name, **make_world_options(start), variants=variants or None, extensions=extension_lines)
     bank = BankFixture(server.controls, name)
     try:
         yield bank

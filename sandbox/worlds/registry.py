@@ -180,7 +180,8 @@ class WorldRegistry:
         return self._called.get("default") or self.get("default")
 
     def get_or_default(self, name: str) -> World:
-        """Returns the world for a call that matched no operation, or the default world if none has that name."""
+        """Returns the world of that name, or the default world if no world has the name. A call that matched no
+        operation is answered by this world."""
         return self.get(name if self._find(name) else "default")
 
     def list_all(self) -> list[World]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from mcp import Client, MCPError, StdioServerParameters
 
 from sandbox.cli import main
-from sandbox.extensions.agents.documentation import SCHEME, page_text, search
+from sandbox.extensions.agents.documentation import SCHEME, read_page, search
 from sandbox.extensions.agents.server import make_server
 from sandbox.extensions.agents.toolbox import Toolbox
 from sandbox.web.docs.site import SLUGS
@@ -83,7 +83,7 @@ def test_a_search_finds_the_page(words: str, slug: str) -> None:
 
 
 def test_another_address_is_no_page() -> None:
-    assert page_text("sandbox://docs/../setup") is page_text("file:///etc/passwd") is None
+    assert read_page("sandbox://docs/../setup") is read_page("file:///etc/passwd") is None
 
 
 def test_it_serves_a_running_sandbox_on_standard_input_and_output(url: str) -> None:

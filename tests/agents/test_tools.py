@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from marshmallow import fields
 
 from sandbox.client import Client
-from sandbox.extensions.agents.control_tools import control_tools, is_tool
+from sandbox.extensions.agents.control_tools import is_tool, make_control_tools
 from sandbox.extensions.agents.hints import HINTS, HINTS_MAX
 from sandbox.extensions.agents.prompts import PROMPTS
 from sandbox.extensions.agents.shown_values import HIDDEN, OUTPUT_MAX, fit, hide_secrets
@@ -17,7 +17,7 @@ from sandbox.extensions.agents.toolbox import Toolbox
 from sandbox.web.controls.body_fields import body, text, whole_number
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.docs.controls_document import identifier
+from sandbox.web.docs.controls_document import make_operation_id
 from tests.agents.conftest import Call
 from tests.running import KEY
 
@@ -37,11 +37,11 @@ ROW = Control(
 
 def test_every_control_is_a_tool_but_files_of_worlds_and_redirections(toolbox: Toolbox) -> None:
     assert {row.name for row in CONTROLS if not is_tool(row)} == NOT_TOOLS
-    assert {identifier(row) for row in CONTROLS if row.name not in NOT_TOOLS} <= set(toolbox.tools)
+    assert {make_operation_id(row) for row in CONTROLS if row.name not in NOT_TOOLS} <= set(toolbox.tools)
 
 
 def test_a_new_row_is_a_new_tool(toolbox: Toolbox) -> None:
-    tool = Toolbox(toolbox.link, control_tools((*CONTROLS, ROW))).tools["post_greetings_name"]
+    tool = Toolbox(toolbox.link, make_control_tools((*CONTROLS, ROW))).tools["post_greetings_name"]
     assert tool.schema["required"] == ["name", "words"]
     assert {*tool.schema["properties"]} == {"name", "words", "times", "world"}
     assert tool.is_destructive and tool.about.endswith("It destroys: <name> loses an hour.")
@@ -237,7 +237,7 @@ def test_every_hint_list_is_short(toolbox: Toolbox, url: str) -> None:
 
 
 def test_a_control_of_which_nothing_is_known_has_no_hints() -> None:
-    (tool,) = control_tools((ROW,))
+    (tool,) = make_control_tools((ROW,))
 
     class Greeter:
         base_url = "http://x"

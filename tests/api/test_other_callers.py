@@ -86,7 +86,7 @@ CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the referee's reading": lambda patch: patch.setattr(stream, "observe_call", fails),
     "the referee's judging": lambda patch: patch.setattr(stream.Referee, "_judge_call", fails),
     "the acts of customers": lambda patch: patch.setattr(stream, "acts_of", fails),
-    "the returns of customers": lambda patch: patch.setattr(stream, "acts_by_scenario", fails),
+    "the returns of customers": lambda patch: patch.setattr(stream, "find_acts_of_scenario", fails),
     "a rule": break_a_rule,
     "a rule about what is open": break_what_is_open,
     "packing": lambda patch: patch.setattr(stream.Referee, "copied", fails),

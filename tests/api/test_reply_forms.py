@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.contract.decisions import Decisions, noting
+from sandbox.contract.decisions import Decisions, note_reads
 from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.replies import FORMS, ReplyContent, write
 
@@ -60,7 +60,7 @@ def test_the_address_is_in_one_place_alone_where_that_is_decided() -> None:
 
 def test_a_form_meets_only_the_axes_that_concern_its_reply() -> None:
     read: set[str] = set()
-    write(ReplyContent({"payment_id": "a", "status": "ACSC"}), "payment_status", noting(Decisions(), read.add))
+    write(ReplyContent({"payment_id": "a", "status": "ACSC"}), "payment_status", note_reads(Decisions(), read.add))
     assert read == {"reason", "status_names_payment"}
-    write(ReplyContent(STATUS | {"reason": "TIME_OUT"}), "payment_status", noting(Decisions(), read.add))
+    write(ReplyContent(STATUS | {"reason": "TIME_OUT"}), "payment_status", note_reads(Decisions(), read.add))
     assert read == {"reason", "status_names_payment", "status_spelling", "reason_codes"}

@@ -65,7 +65,7 @@ def test_postings_sum_to_zero_after_any_sequence(past: list[LedgerEntry], posted
     ledger = Ledger(of(past))
     for one in posted:
         ledger.post(one)
-        assert not any(ledger.totals().values())
+        assert not any(ledger.sum_by_currency().values())
 
 
 @given(past=ENTRIES, posted=ENTRIES)
@@ -111,7 +111,7 @@ def test_an_unbalanced_entry_stops_the_program_and_books_nothing(postings: tuple
     with pytest.raises(AssertionError, match="unbalanced"):
         ledger.post(LedgerEntry("R", DAY, DAY, postings))
     assert ledger.balance(ACCOUNTS[0], "EUR") == euros(100)
-    assert not ledger.added()
+    assert not ledger.list_added_lines()
 
 
 @given(first=ENTRIES, mine=ENTRIES, theirs=ENTRIES)
@@ -121,14 +121,14 @@ def test_a_copy_goes_its_own_way(first: list[LedgerEntry], mine: list[LedgerEntr
     for row in mine:
         one.post(row)
     copy = one.copy()
-    held = ({place: tuple(lines) for place, lines in one.added().items()}, one.totals())
+    held = ({place: tuple(lines) for place, lines in one.list_added_lines().items()}, one.sum_by_currency())
     for row in theirs:
         copy.post(row)
-    assert ({place: tuple(lines) for place, lines in one.added().items()}, one.totals()) == held
+    assert ({place: tuple(lines) for place, lines in one.list_added_lines().items()}, one.sum_by_currency()) == held
     for row in (*mine, *theirs):
         twin.post(row)
-    assert copy.added() == twin.added()
-    assert only_theirs.added() == {}
+    assert copy.list_added_lines() == twin.list_added_lines()
+    assert only_theirs.list_added_lines() == {}
 
 
 @given(past=ENTRIES, posted=ENTRIES)
@@ -140,7 +140,7 @@ def test_the_shared_past_is_never_changed(past: list[LedgerEntry], posted: list[
         ledger.post(one)
     assert (books.lines, books.balances, books.count) == (lines, balances, count)
     assert all(type(of) is tuple for of in books.lines.values())
-    assert not beside.added()
+    assert not beside.list_added_lines()
 
 
 def test_until_it_books_a_bank_shows_the_past_s_own_lines() -> None:
@@ -157,7 +157,7 @@ def test_until_it_books_a_bank_shows_the_past_s_own_lines() -> None:
 def test_a_bank_s_postings_sum_to_zero_whatever_happened(new_life: Lives, steps: list[Step]) -> None:
     life = new_life()
     life.lead([*steps, ("pass", 0, 3 * 86_400)])
-    assert not any(life.world.bank.ledger.totals().values())
+    assert not any(life.world.bank.ledger.sum_by_currency().values())
 
 
 @settings(max_examples=40, deadline=None)
@@ -173,7 +173,7 @@ def test_no_payment_takes_an_account_below_zero_with_its_fee(new_life: Lives, st
     held = [
         bank.ledger.number((account.iban, name)) for account in bank.accounts.values() for name in account.currencies
     ]
-    assert min(held) >= 0 and not any(bank.ledger.totals().values())
+    assert min(held) >= 0 and not any(bank.ledger.sum_by_currency().values())
 
 
 def test_a_payment_in_one_world_moves_no_money_in_another(worlds: WorldRegistry, tpp: Tpp) -> None:

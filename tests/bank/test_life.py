@@ -19,7 +19,7 @@ from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.codec import decode, encode
 from sandbox.storage.state_hash import hash_state
-from sandbox.testing.start import Start, world_options
+from sandbox.testing.start import Start, make_world_options
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.snapshot import replay
 from tests.conftest import MORNING
@@ -70,8 +70,8 @@ def test_what_a_scenario_says_of_life_is_inherited_by_those_that_extend_it() -> 
 def test_the_tests_of_others_begin_without_life_unless_they_ask_for_it() -> None:
     assert testing.start.beginning_of(Start()).settings.life == "off"
     assert testing.start.beginning_of(Start(settings={"life": "on"})).settings.life == "on"
-    assert world_options(Start())["life"] == "off"
-    assert "life" not in world_options(Start(settings={"life": "on"}))
+    assert make_world_options(Start())["life"] == "off"
+    assert "life" not in make_world_options(Start(settings={"life": "on"}))
     with sandbox.running() as bank:
         bank.clock.advance("400d")
         assert bank.timeline == []

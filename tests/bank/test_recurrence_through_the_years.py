@@ -72,7 +72,7 @@ def test_a_bank_executes_on_those_days_at_six_in_brussels(variable: bool) -> Non
     executed = sum(len(order.runs) for order in orders)
     past = len(bank.ledger.past.lines[ALICE, "EUR"])
     assert len(bank.ledger.lines(ALICE, "EUR")) == past + 1 + executed
-    assert not any(bank.ledger.totals().values())
+    assert not any(bank.ledger.sum_by_currency().values())
 
 
 @pytest.mark.parametrize(

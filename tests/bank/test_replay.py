@@ -67,7 +67,7 @@ def test_a_full_life_is_full(new_life: Lives) -> None:
     life = new_life()
     life.lead(FULL_LIFE)
     assert {row["status"] for row in life.tpp.listed("payments")} == {"ACSC", "RJCT"}
-    assert any(life.world.bank.ledger.added().values())
+    assert any(life.world.bank.ledger.list_added_lines().values())
 
 
 def test_a_further_refusal_by_control_and_on_the_page_is_replayed(new_life: Lives, crowd_app: Flask) -> None:

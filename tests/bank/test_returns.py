@@ -64,7 +64,7 @@ def test_a_settled_payment_comes_back_as_a_second_line_and_stays_settled(
     assert journal_of(tpp, payment_id)[-1] == ("ACSC", "AC04", "back")
     (out, left), (into, came) = lines(worlds, iban)
     assert left == -came and into.startswith(f"{back.upper()} AC04 ")
-    assert not any(worlds.get("default").bank.ledger.totals().values())
+    assert not any(worlds.get("default").bank.ledger.sum_by_currency().values())
 
 
 def test_a_beneficiary_in_this_bank_gives_the_money_back(tpp: Tpp, worlds: WorldRegistry) -> None:
@@ -140,7 +140,7 @@ def test_money_comes_back_on_banking_days_alone(
     (promised,) = [row["at"][:10] for row in tpp.listed("timeline") if row["trigger"] == "ruled"]
     tpp.advance("7d")
     assert days_of(worlds, iban) == [paid[:10], back] and promised == back
-    assert not any(worlds.get("default").bank.ledger.totals().values())
+    assert not any(worlds.get("default").bank.ledger.sum_by_currency().values())
 
 
 def test_a_return_and_a_recall_that_wait_for_the_same_morning_come_back_once(tpp: Tpp, worlds: WorldRegistry) -> None:
@@ -170,7 +170,7 @@ def test_a_bank_that_returns_instead_of_rejecting_does_so_on_a_banking_day(
     tpp.advance("3d")
     assert days_of(worlds, iban) == days
     world = worlds.get("default")
-    assert not any(world.bank.ledger.totals().values()) and not world.bank.refunds
+    assert not any(world.bank.ledger.sum_by_currency().values()) and not world.bank.refunds
     assert hash_state(replay(world.beginning, world.log, world.bank.clock.now)) == hash_state(world.bank)
 
 
@@ -197,7 +197,7 @@ def test_a_direct_debit_is_refunded_on_a_banking_day_and_only_the_one_that_the_r
     came = bank.ledger.lines(iban, "EUR")[-2]
     assert came.on.isoformat() == "2027-03-15"
     assert len({line.entry.reference for line in bank.ledger.lines(iban, "EUR")}) == 5
-    assert not any(bank.ledger.totals().values())
+    assert not any(bank.ledger.sum_by_currency().values())
     world = worlds.get("default")
     assert hash_state(replay(world.beginning, world.log, bank.clock.now)) == hash_state(bank)
 

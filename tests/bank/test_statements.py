@@ -132,14 +132,14 @@ def test_what_reaches_behind_that_day(date_from: date | None, date_to: date | No
 )
 def test_what_cannot_be_booked_by_hand_leaves_no_trace(iban: str, currency: str, on: date, error: Error) -> None:
     bank = a_bank()
-    before = whole(bank), bank.ledger.totals(), bank.mint.asked
+    before = whole(bank), bank.ledger.sum_by_currency(), bank.mint.asked
     with pytest.raises(Refusal) as caught:
         book_by_hand(bank, iban, Money.read("1.00", currency), on, None, None, "", False)
     assert caught.value.error is error
-    assert (whole(bank), bank.ledger.totals(), bank.mint.asked) == before
+    assert (whole(bank), bank.ledger.sum_by_currency(), bank.mint.asked) == before
 
 
 def test_what_is_booked_by_hand_keeps_the_books_at_zero() -> None:
     bank = a_bank()
     booked(bank, TODAY - timedelta(days=40), 3)
-    assert set(bank.ledger.totals().values()) == {0}
+    assert set(bank.ledger.sum_by_currency().values()) == {0}

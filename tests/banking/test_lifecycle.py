@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from sandbox.commands.screen import align
-from sandbox.contract.moves import MOVES, Status, Trigger, find_reachable, is_final, row_for, rows_to
+from sandbox.commands.screen import align_rows
+from sandbox.contract.moves import MOVES, Status, Trigger, find_move, find_moves_to, find_reachable, is_final
 from sandbox.web.docs.reference_tables import moves
 
 # One column a path: from and trigger to what follows, as the contract tells it. A * marks a condition.
@@ -83,7 +83,7 @@ def test_only_the_table_moves_anything(path: str, deferred: bool, settled: bool)
     looks, rows = Looks(deferred, settled), told(path)
     for status, trigger in product(Status, Trigger):
         target, condition = rows.get((status, trigger), (None, ""))
-        found = row_for(path, status, trigger, looks)
+        found = find_move(path, status, trigger, looks)
         if target is not None and holds(condition, looks):
             assert found is not None and found.target == target, (status, trigger)
         else:
@@ -99,7 +99,7 @@ def test_the_table_as_printed_has_each_move_with_its_condition_and_its_clause(pa
     assert found == {(*place, target, conditions[when]) for place, (target, when) in told(path).items()}
     for row in rows:
         assert row[5].startswith(("service ", "choice ")) and (row[6] == "ours") == row[5].startswith("choice")
-    lines = align(rows, head).splitlines()
+    lines = align_rows(rows, head).splitlines()
     assert sum(line.startswith(f"{path}  ") for line in lines) == len(found)
 
 
@@ -109,14 +109,14 @@ def test_nothing_leads_out_of_a_final_status(path: str) -> None:
         assert is_final(path, status)
         assert find_reachable(path, status) == set()
         for trigger, deferred, settled in product(Trigger, (False, True), (False, True)):
-            assert row_for(path, status, trigger, Looks(deferred, settled)) is None
+            assert find_move(path, status, trigger, Looks(deferred, settled)) is None
 
 
 @pytest.mark.parametrize("path", [path for path in SINGLE if path.endswith("(ACSP)")])
 def test_with_settlement_at_ACSP_nothing_leads_out_of_it_once_settled_and_ACSC_never_appears(path: str) -> None:
     assert Status.ACSC not in find_reachable(path, Status.RCVD)
     for trigger, deferred in product(Trigger, (False, True)):
-        assert row_for(path, Status.ACSP, trigger, Looks(deferred, settled=True)) is None
+        assert find_move(path, Status.ACSP, trigger, Looks(deferred, settled=True)) is None
 
 
 @pytest.mark.parametrize("path", MOVES)
@@ -127,7 +127,7 @@ def test_no_row_stands_twice(path: str) -> None:
 @pytest.mark.parametrize("path", [path for path in SINGLE if path.startswith("instant")])
 def test_an_instant_payment_never_reaches_PDNG(path: str) -> None:
     assert Status.PDNG not in find_reachable(path, Status.RCVD)
-    assert not list(rows_to(path, Status.PATC, Status.PDNG))
+    assert not list(find_moves_to(path, Status.PATC, Status.PDNG))
 
 
 @pytest.mark.parametrize("path", [path for path in MOVES if path.startswith("cross-border")])

@@ -14,7 +14,7 @@ from flask import request_finished
 from sandbox.contract.decisions import AXES, DEFAULTS
 from sandbox.extensions.calibrate.calibration import ALIKE_MAX, Calibration, bound_calls, calibrate_calls
 from sandbox.extensions.calibrate.command import calibrate
-from sandbox.extensions.record.proxy import own_pseudonyms
+from sandbox.extensions.record.proxy import make_own_pseudonyms
 from sandbox.recordings.masking import Masker
 from sandbox.recordings.reading import read_recording
 from sandbox.scenarios import load
@@ -120,7 +120,7 @@ def test_without_what_customers_did_a_masked_recording_with_gaps_decides_nothing
     foreign["request"] |= {"url": "https://shop.example/accounts", "headers": []}
     foreign["response"] |= {"headers": [], "content": {"text": '{"accounts": []}'}}
     recording = read_recording(har([foreign, {}, *entries]))
-    masker = Masker(own_pseudonyms(load("default").fixtures), [recording.calls[0].host], "/worlds/hidden")
+    masker = Masker(make_own_pseudonyms(load("default").fixtures), [recording.calls[0].host], "/worlds/hidden")
     found = calibrate_calls([masker.mask(call) for call in recording.calls])
     assert recording.notes
     assert wrong_in(found, HIDDEN) == {}

@@ -9,7 +9,7 @@ import pytest
 from sandbox.bulkfiles.csv_reader import HEADER
 from sandbox.bulkfiles.report import ValidationRules
 from sandbox.bulkfiles.stages import Kind, count_progress, read_file
-from sandbox.commands.screen import meter, progress
+from sandbox.commands.screen import meter, show_progress
 from tests.spec import files
 
 
@@ -41,7 +41,7 @@ def test_elsewhere_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", shown)
     with meter("copying", 10) as step:
         step(3)
-    assert list(progress([1, 2], 2, "playing")) == [1, 2]
+    assert list(show_progress([1, 2], 2, "playing")) == [1, 2]
     assert shown.getvalue() == ""
 
 

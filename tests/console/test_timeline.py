@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from sandbox.web.console import timeline as timeline_picture
-from sandbox.web.console.timeline import SHORTEST, Window, ticks
+from sandbox.web.console.timeline import SHORTEST, Window, list_ticks
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, payment
 
@@ -99,11 +99,11 @@ def test_many_events_are_counted_in_columns_that_lead_into_their_stretch(
     "length", [timedelta(seconds=1), timedelta(hours=5), timedelta(days=40), timedelta(days=90_000)]
 )
 def test_the_axis_has_a_few_round_times(length: timedelta) -> None:
-    found = list(ticks(Window(NINE, NINE + length)))
+    found = list(list_ticks(Window(NINE, NINE + length)))
     assert 1 <= len(found) <= timeline_picture.TICKS_MAX + 1
     assert all(NINE <= at <= NINE + length for at, _ in found)
 
 
 def test_no_zoom_is_shorter_than_a_second() -> None:
-    window = Window(NINE, NINE + timedelta(seconds=1)).part(0.25, 0.75)
+    window = Window(NINE, NINE + timedelta(seconds=1)).cut_part(0.25, 0.75)
     assert window.length == SHORTEST

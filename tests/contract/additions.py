@@ -215,7 +215,7 @@ AXIS_OF_REPLIES = Recipe(
         "web/docs/amendments.py": (
             (
                 '    ("status_names_payment", "no")',
-                '    ("status_names_bank", "yes"): field(STATUSES, "bank", type="string"),\n',
+                '    ("status_names_bank", "yes"): replace_fields(STATUSES, "bank", type="string"),\n',
             ),
         ),
     },

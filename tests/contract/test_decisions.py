@@ -9,7 +9,7 @@ import pytest
 from sandbox.bank.state import Bank, change_settings
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decision_rows import Axis
-from sandbox.contract.decisions import AXES, SETTINGS, Decisions, noting, settings_of, value_in, with_changes
+from sandbox.contract.decisions import AXES, SETTINGS, Decisions, find_axis_value, note_reads, settings_of, with_changes
 from sandbox.people import open_bank
 from sandbox.people.fixtures import load_fixtures
 from sandbox.storage.bank_copy import copy_bank
@@ -40,10 +40,10 @@ def test_the_type_of_a_decision_holds_its_words(field: Any) -> None:
 @pytest.mark.parametrize("axis", AXES.values(), ids=lambda axis: axis.name)
 def test_each_value_of_an_axis_is_another_bank(axis: Axis) -> None:
     usual = Decisions()
-    assert value_in(usual, axis) == axis.default
+    assert find_axis_value(usual, axis) == axis.default
     for value in axis.names[1:]:
         changed = with_changes(usual, {"variants": ((axis.name, value),)})
-        assert changed.variants == ((axis.name, value),) and value_in(changed, axis) == value
+        assert changed.variants == ((axis.name, value),) and find_axis_value(changed, axis) == value
         names = {field.name for field in fields(changed) if getattr(changed, field.name) != getattr(usual, field.name)}
         assert names <= axis.fields | {"named"}
         assert with_changes(changed, {"variants": ((axis.name, axis.default),)}) == usual
@@ -70,7 +70,7 @@ def test_what_is_kept_of_a_record_names_settings_and_variants() -> None:
 
 def test_an_axis_is_noted_when_it_is_read_and_a_mere_setting_is_not() -> None:
     read: list[str] = []
-    decisions = noting(Decisions(), read.append)
+    decisions = note_reads(Decisions(), read.append)
     assert read == []
     assert decisions.cancel_again == "403" and decisions.settlement_ends == timedelta(minutes=1)
     assert decisions.unsigned_after == timedelta(hours=1)
@@ -79,7 +79,7 @@ def test_an_axis_is_noted_when_it_is_read_and_a_mere_setting_is_not() -> None:
 
 def test_an_axis_is_noted_at_each_read_where_the_bank_differs() -> None:
     read: list[str] = []
-    usual, other = noting(Decisions(), read.append), noting(Decisions(cancel_again="204"), read.append)
+    usual, other = note_reads(Decisions(), read.append), note_reads(Decisions(cancel_again="204"), read.append)
     assert (usual.xb_delete, usual.xb_delete) == ("405", "405") and read == ["xb_delete"]
     assert (other.xb_delete, other.xb_delete) == ("405", "405") and read == ["xb_delete"] * 3
 
@@ -87,7 +87,7 @@ def test_an_axis_is_noted_at_each_read_where_the_bank_differs() -> None:
 def test_what_is_no_decision_is_an_error_and_noted_nowhere() -> None:
     read: list[str] = []
     with pytest.raises(AttributeError):
-        noting(Decisions(), read.append).cancel_twice  # type: ignore[attr-defined]  # noqa: B018
+        note_reads(Decisions(), read.append).cancel_twice  # type: ignore[attr-defined]  # noqa: B018
     assert read == []
 
 

@@ -81,7 +81,7 @@ def test_it_changes_the_balance_and_leaves_the_books_at_zero(worlds: WorldRegist
     book(tpp, alice, "100.00", date="2026-06-01")
     book(tpp, alice, "-250.25")
     assert reader.account().get_json()["balance"] == pytest.approx(before - 150.25)
-    assert set(worlds.get("default").bank.ledger.totals().values()) == {0}
+    assert set(worlds.get("default").bank.ledger.sum_by_currency().values()) == {0}
 
 
 def test_an_account_may_be_made_to_owe(tpp: Tpp) -> None:

@@ -26,7 +26,7 @@ from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs.controls_document import document
-from sandbox.web.docs.reference_tables import control_rows
+from sandbox.web.docs.reference_tables import list_control_rows
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 from tests import documented
@@ -74,7 +74,7 @@ def views(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType(VIEWS)
     module.greet = greet  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, VIEWS, module)
-    made = document("http://x", (*control_rows(), ROW))
+    made = document("http://x", (*list_control_rows(), ROW))
     monkeypatch.setattr(documented, "controls", lambda: made)  # so that its replies are held against its document
 
 

@@ -17,10 +17,10 @@ from sandbox.contract.fields import FIELDS, use_of
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.docs.amendments import AMENDMENTS
-from sandbox.web.docs.bank_document import body_name, paths_of
+from sandbox.web.docs.bank_document import name_body_component, paths_of
 from sandbox.web.docs.controls_document import OTHER_MEDIA
 from sandbox.web.docs.controls_document import document as controls_document
-from sandbox.web.docs.reference_tables import control_rows
+from sandbox.web.docs.reference_tables import list_control_rows
 from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, WIRE_TYPE, causes_of
 from sandbox.web.docs.schemas import NOTES
 from tests.contracts import ALICE
@@ -46,13 +46,13 @@ def test_the_document_of_the_controls_is_valid() -> None:
 
 
 def test_every_control_is_told_and_none_that_is_not_routed(tpp: Tpp) -> None:
-    assert all(row.words for row in control_rows())
+    assert all(row.words for row in list_control_rows())
     rules = [rule for rule in tpp.http.application.url_map.iter_rules() if rule.endpoint.startswith(("control", "ref"))]
     # Addresses that lead a browser to a page, or say to it that there is none, are no controls.
     no_controls = {"/_sandbox/docs/", "/_sandbox/docs/<path:rest>"}
     routed = {rule.rule for rule in rules if "/static/" not in rule.rule} - no_controls
-    assert {f"/_sandbox{path}" for _, path, *_ in control_rows()} == routed
-    for method, path, *_ in control_rows():
+    assert {f"/_sandbox{path}" for _, path, *_ in list_control_rows()} == routed
+    for method, path, *_ in list_control_rows():
         asked = "/_sandbox" + path.replace("<", "").replace(">", "")
         found = tpp.http.application.url_map.bind("localhost").match(asked, method)
         assert found[0].startswith(("control", "reference")), asked
@@ -111,7 +111,7 @@ def test_each_note_is_about_a_field_that_is_there() -> None:
 
 @pytest.mark.parametrize("product", PRODUCTS.values(), ids=lambda row: row.name)
 def test_the_body_of_a_product_is_its_column_of_the_field_table(product: Any) -> None:
-    body = told(())["components"]["schemas"][body_name(product.name)]
+    body = told(())["components"]["schemas"][name_body_component(product.name)]
     for path in FIELDS:
         outer, _, inner = path.partition(".")
         place = body["properties"].get(outer, {})
@@ -235,11 +235,11 @@ def test_every_control_has_an_identifier_a_typed_body_and_a_typed_reply() -> Non
     identifiers = [row["operationId"] for row in found]
     assert len(set(identifiers)) == len(identifiers) and all(name.isidentifier() for name in identifiers)
     assert all(row["security"] == [{"key": []}, {}] for row in found)
-    assert [row.name for row in control_rows() if row.reply is None and row.success not in (204, 302)] == []
-    assert {row.name for row in control_rows() if row.body is not None} | set(OTHER_MEDIA) == {
-        f"{method} {path}" for method, path, *_ in control_rows() if method in ("POST", "PUT", "PATCH")
+    assert [row.name for row in list_control_rows() if row.reply is None and row.success not in (204, 302)] == []
+    assert {row.name for row in list_control_rows() if row.body is not None} | set(OTHER_MEDIA) == {
+        f"{method} {path}" for method, path, *_ in list_control_rows() if method in ("POST", "PUT", "PATCH")
     }
-    for row in control_rows():
+    for row in list_control_rows():
         assert (row.example is not None) == (row.body is not None), row.path
 
 
@@ -253,7 +253,7 @@ def test_every_example_of_a_control_fits_its_schema() -> None:
                     schema = {**media["schema"], "components": told_controls["components"]}
                     Draft202012Validator(schema).validate(media["example"])
                     shown += 1
-    assert shown == sum(row.body is not None for row in control_rows())
+    assert shown == sum(row.body is not None for row in list_control_rows())
 
 
 def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) -> None:
@@ -321,7 +321,7 @@ def test_the_document_takes_null_where_a_control_does(tpp: Tpp) -> None:
 def test_the_bodies_of_the_controls_work(tpp: Tpp) -> None:
     """Those that need nothing else first; what hangs on a payment is shown by the examples."""
     paths = {"<name>": "a", "<client_id>": "other-tpp", "<iban>": ALICE, "<customer>": "griet"}
-    for row in control_rows():
+    for row in list_control_rows():
         method, path, body = row.method, row.path, row.example
         if body is None or "payment_id" in f"{path}{body}" or path.startswith("/psu"):
             continue

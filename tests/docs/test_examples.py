@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from sandbox.contract.operations import OPERATIONS
-from sandbox.web.docs.examples import Example, PsuStep, Step, steps
+from sandbox.web.docs.examples import Example, PsuStep, Step, list_steps
 from tests.documented import told
 from tests.tpp import Tpp
 
@@ -34,7 +34,7 @@ def send(tpp: Tpp, step: Step, known: dict[str, str]) -> Any:
     if isinstance(step, PsuStep):
         body = filled(step.content, known)
         return tpp.http.post(target, data=body, content_type="application/json")
-    headers = {name: filled(value, known) for name, value in step.headers("service").items()}
+    headers = {name: filled(value, known) for name, value in step.make_headers("service").items()}
     content = None if step.content is None else filled(step.content, known)
     sent = headers | {"Request-ID": str(uuid4())}
     return tpp.http.open(target, method=step.row.method, headers=sent, data=content)
@@ -42,7 +42,7 @@ def send(tpp: Tpp, step: Step, known: dict[str, str]) -> Any:
 
 def walk(tpp: Tpp) -> Iterator[tuple[Step, Any]]:
     known: dict[str, str] = {}
-    for step in steps(TODAY):
+    for step in list_steps(TODAY):
         reply = send(tpp, step, known)
         yield step, reply
         for name, place in step.gives:
@@ -67,12 +67,14 @@ def test_the_files_of_the_examples_are_valid(tpp: Tpp) -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.name)
 def test_every_version_of_every_operation_has_an_example(operation: Any) -> None:
-    shown = {step.version for step in steps(TODAY) if isinstance(step, Example) and step.operation == operation.name}
+    shown = {
+        step.version for step in list_steps(TODAY) if isinstance(step, Example) and step.operation == operation.name
+    }
     assert shown == set(operation.versions)
 
 
 def test_every_body_of_an_example_stands_in_the_document() -> None:
     text = json.dumps(told(()))
-    for step in steps(TODAY):
+    for step in list_steps(TODAY):
         if isinstance(step, Example) and step.body is not None:
             assert json.dumps(step.shown) in text, step.title

@@ -10,7 +10,7 @@ from sandbox.contract.decisions import SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import OPERATIONS
 from sandbox.scenarios.faults import WHEN
-from sandbox.web.docs.reference_tables import control_rows
+from sandbox.web.docs.reference_tables import list_control_rows
 from tests.tpp import Tpp
 
 CHOICES = range(1, 15)
@@ -65,7 +65,7 @@ def test_the_tables_and_the_controls_are_in_the_page(page: str) -> None:
         assert f"<td>{row.name}<td>" in page
     for field in SETTINGS.values():
         assert f"<td>{field.name}<td>" in page
-    for control in control_rows():
+    for control in list_control_rows():
         assert f"<td>{control.path.replace('<', '&lt;').replace('>', '&gt;')}<td>" in page
 
 
@@ -100,5 +100,5 @@ def test_a_page_of_a_world_links_to_that_world(tpp: Tpp) -> None:
 def test_the_documentation_lists_every_key_that_says_when_a_fault_happens(name: str) -> None:
     recipes = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text()
     paragraph = recipes.partition("**a bad Monday.**")[2].partition("\n\n")[0]
-    (row,) = (row for row in control_rows() if (row.method, row.path) == ("POST", "/faults"))
+    (row,) = (row for row in list_control_rows() if (row.method, row.path) == ("POST", "/faults"))
     assert f"`{name}" in paragraph and f"`{name}`" in row.words

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from sandbox.app import assemble
 from sandbox.cli import main
-from sandbox.commands.docs import commands_page
+from sandbox.commands.docs import write_commands_page
 from sandbox.contract.errors import Error
 from sandbox.server_address import URL
 from sandbox.web.controls.lock import Lock
@@ -79,7 +79,7 @@ def test_a_browser_that_finds_no_page_gets_a_search(tpp: Tpp, path: str) -> None
 def test_the_generated_pages_hold_every_row(tpp: Tpp) -> None:
     errors = site.text_of("errors")
     assert all(f"`{error.value.code}`" in errors for error in Error)
-    page = commands_page(main)
+    page = write_commands_page(main)
     assert all(f"## bank-sandbox {word}\n" in page for word in ("pay", "clock advance", "serve", "scenario run"))
 
 

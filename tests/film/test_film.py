@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.client import Controls
 from sandbox.contract.moves import Status
-from sandbox.extensions.film.page import NOT_NEEDED, RETURNED, STATES, frames_of, in_order, page_of, render_film
+from sandbox.extensions.film.page import NOT_NEEDED, RETURNED, STATES, frames_of, merge_in_order, page_of, render_film
 from tests.tpp import Tpp, payment
 
 NASTY = "</script><script>alert(1)</script>"
@@ -93,7 +93,7 @@ def test_at_one_instant_a_payment_comes_before_its_reply_and_its_customer_after(
         {"lane": "bank", "at": "2027-03-01T09:00:00+01:00", "seq": 1, "trigger": "received"},
         {"lane": "customer", "at": "2027-03-01T09:00:00+01:00", "seq": 2, "trigger": "signed"},
     ]
-    assert [frame["lane"] for frame in in_order([call], facts)] == ["bank", "tpp", "customer"]
+    assert [frame["lane"] for frame in merge_in_order([call], facts)] == ["bank", "tpp", "customer"]
 
 
 def test_what_is_left_out_of_a_long_film_is_told() -> None:

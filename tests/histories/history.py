@@ -135,7 +135,7 @@ def demand(url: str, history: History) -> None:
             unknown = there.keys() - history.unsure[name]
             assert not unknown, f"world {name}: never sent: {unknown}"
             ids.update(there.values())
-            assert not any(world.ask(lambda bank: bank.ledger.totals()).values()), f"world {name}: its books"
+            assert not any(world.ask(lambda bank: bank.ledger.sum_by_currency()).values()), f"world {name}: its books"
             for known in answered.values():
                 shown = world.bank.payments[known.payment_id].status.value
                 way = f"from {known.status} to {shown}"

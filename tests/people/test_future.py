@@ -128,7 +128,7 @@ def test_a_bank_without_life_leaves_its_opening_day_to_the_caller() -> None:
 def test_lines_and_balances_agree_on_every_day_of_ten_years_for_every_customer() -> None:
     bank = ten_years()
     fixtures = load_fixtures()
-    assert not any(bank.ledger.totals().values())
+    assert not any(bank.ledger.sum_by_currency().values())
     for iban, account in fixtures.accounts.items():
         for currency in account.currencies:
             lines = bank.ledger.lines(iban, currency)

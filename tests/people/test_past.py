@@ -288,7 +288,7 @@ def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past() -> None:
     assert one.clients == fixtures.clients
     assert one.clients is not two.clients
     assert one.ledger.past is two.ledger.past is past_of(fixtures, SEED, FIRST_DAY)
-    assert not any(one.ledger.totals().values())
+    assert not any(one.ledger.sum_by_currency().values())
 
 
 def test_a_bank_that_nobody_looks_into_makes_no_past() -> None:

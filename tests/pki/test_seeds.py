@@ -52,16 +52,16 @@ def led(worlds: WorldRegistry, name: str = "default") -> list[str]:
 
 def test_a_seed_alone_gives_the_ids_and_secrets_that_it_always_gave() -> None:
     mint = Mint(7)
-    assert mint.id() == "ca8118dd-67a6-4fa6-83b0-d0f5ebe24756"
-    assert mint.secret() == "dMsAEE5-VyaOFf5_qk4q2ojVt-aQd5-teR4YUmXNk5M"
-    assert mint.digits(6) == "576118"
+    assert mint.draw_id() == "ca8118dd-67a6-4fa6-83b0-d0f5ebe24756"
+    assert mint.draw_secret() == "dMsAEE5-VyaOFf5_qk4q2ojVt-aQd5-teR4YUmXNk5M"
+    assert mint.draw_digits(6) == "576118"
 
 
 def test_with_a_secret_the_seed_alone_gives_none_of_them() -> None:
     plain, keyed, other = Mint(7), Mint(7, secret=SECRET), Mint(7, secret=SECRET[::-1])
-    for draw in (Mint.id, Mint.secret, lambda mint: mint.key("pages")):
+    for draw in (Mint.draw_id, Mint.draw_secret, lambda mint: mint.derive_key("pages")):
         assert len({draw(plain), draw(keyed), draw(other)}) == 3
-    assert Mint(7, secret=SECRET).id() == Mint(7, secret=SECRET).id()
+    assert Mint(7, secret=SECRET).draw_id() == Mint(7, secret=SECRET).draw_id()
 
 
 def test_a_world_s_secret_is_its_own_and_of_the_same_length() -> None:
@@ -77,7 +77,7 @@ def test_a_world_s_secret_is_its_own_and_of_the_same_length() -> None:
 def test_a_seed_that_is_given_foretells_every_byte() -> None:
     assert led(started("7")) == led(started("7"))
     assert led(started("7"), "mine") == led(started("7"), "mine")
-    assert led(started("7"))[0] == Mint(7).id()
+    assert led(started("7"))[0] == Mint(7).draw_id()
 
 
 def test_a_seed_that_is_drawn_foretells_nothing_but_begins_again_when_it_is_given_whole() -> None:
@@ -86,7 +86,7 @@ def test_a_seed_that_is_drawn_foretells_nothing_but_begins_again_when_it_is_give
     assert re.fullmatch(r"[0-9]{1,7}-[0-9a-f]{32}", shown)
     first = led(drawn)
     number = drawn.beginning.seed
-    assert first[0] not in {Mint(seed).id() for seed in (number, seed_of(number, "default"))}
+    assert first[0] not in {Mint(seed).draw_id() for seed in (number, seed_of(number, "default"))}
     assert not set(first) & set(led(started(str(number))))
     assert first == led(started(shown))
     assert led(drawn, "mine") == led(started(shown), "mine")
@@ -134,7 +134,7 @@ def test_a_seed_that_a_control_gives_foretells_unless_the_server_is_on_a_network
         tpp = Tpp(assemble(worlds))
         assert tpp.control("PUT", "/worlds/mine", **body).get_json()["seed"] == 5
         ids.append(Tpp(assemble(worlds), "mine").initiate().get_json()["payment_id"])
-    assert (ids == [Mint(5).id()] * 2, len(set(ids)) == 2) == (not guarded, guarded)
+    assert (ids == [Mint(5).draw_id()] * 2, len(set(ids)) == 2) == (not guarded, guarded)
 
 
 @pytest.mark.parametrize("guarded", [False, True])
@@ -144,7 +144,7 @@ def test_so_does_the_seed_of_a_scenario(guarded: bool, tmp_path: Path) -> None:
     at_start = Tpp(assemble(started(None, guarded, str(file))))
     loaded = Tpp(assemble(started(None, guarded)))
     assert loaded.control("PUT", "/scenario", scenario=SEEDED).status_code == 200
-    foretold = Mint(5).id()
+    foretold = Mint(5).draw_id()
     assert [tpp.initiate().get_json()["payment_id"] == foretold for tpp in (at_start, loaded)] == [not guarded] * 2
 
 

@@ -53,7 +53,7 @@ def beginning(worlds: WorldRegistry) -> Any:
             dict(world.faults.met),
             len(world.faults.rules),
         ),
-        (len(bank.journal), len(bank.payments), sum(map(len, bank.ledger.added().values()))),
+        (len(bank.journal), len(bank.payments), sum(map(len, bank.ledger.list_added_lines().values()))),
         (world.opening, world.beginning, world.bank is bank),
     )
 

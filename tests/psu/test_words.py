@@ -14,12 +14,12 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import PAGES, SCREENS
 from sandbox.web.psu import words as formats
-from sandbox.web.psu.words import LANGUAGES, catalogue, say, say_refusal, spelled
+from sandbox.web.psu.words import LANGUAGES, read_catalogue, say, say_refusal, spell_number
 from tests.psu.psu import Psu, address_of, bare
 from tests.tpp import Tpp, version
 
 ROOM = Path(__file__).parents[2] / "sandbox" / "web" / "psu"
-KEYS = sorted(catalogue("fr"))
+KEYS = sorted(read_catalogue("fr"))
 SAME = {"code.shown", "kind.private", "number 6"}  # written alike in French and Dutch
 ALIKE_IN_ENGLISH = {"file.bulk", "urgent"}  # and in Dutch
 # Keys that a template or a view puts together from what it shows.
@@ -37,15 +37,15 @@ def names_in(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_catalogue_has_every_sentence_with_the_same_facts(language: str) -> None:
-    assert sorted(catalogue(language)) == KEYS
-    for key, text in catalogue(language).items():
+    assert sorted(read_catalogue(language)) == KEYS
+    for key, text in read_catalogue(language).items():
         assert text.strip(), key
-        assert names_in(text) == names_in(catalogue("fr")[key]), key
+        assert names_in(text) == names_in(read_catalogue("fr")[key]), key
         assert "'" not in text, key  # the typographic apostrophe
 
 
 def test_no_sentence_was_left_in_the_other_language() -> None:
-    french, dutch, english = catalogue("fr"), catalogue("nl"), catalogue("en")
+    french, dutch, english = read_catalogue("fr"), read_catalogue("nl"), read_catalogue("en")
     assert {key for key in KEYS if french[key] == dutch[key]} <= SAME
     assert {key for key in KEYS if english[key] in (french[key], dutch[key])} <= SAME | ALIKE_IN_ENGLISH
 
@@ -60,7 +60,7 @@ def test_a_key_that_no_catalogue_has_is_our_mistake() -> None:
 
 
 def test_small_numbers_are_words_and_large_ones_are_digits() -> None:
-    assert (spelled("fr", 2), spelled("nl", 3), spelled("nl", 12)) == ("deux", "drie", "12")
+    assert (spell_number("fr", 2), spell_number("nl", 3), spell_number("nl", 12)) == ("deux", "drie", "12")
 
 
 def test_every_sentence_is_used() -> None:
@@ -70,14 +70,14 @@ def test_every_sentence_is_used() -> None:
 
 
 def test_french_has_a_blank_before_double_punctuation() -> None:
-    for french in catalogue("fr").values():
+    for french in read_catalogue("fr").values():
         assert not re.search(r"[^\s][:;!?](\s|$)", french), french
 
 
 def test_every_no_of_the_domain_has_its_sentence() -> None:
     for language in LANGUAGES:
         found = say_refusal(language, Refusal(Error.FUNDS_MISSING, input="x"))
-        assert found == catalogue(language)["refusal FUNDS_MISSING"]
+        assert found == read_catalogue(language)["refusal FUNDS_MISSING"]
     unknown = Refusal(Error.INTERNAL)
     assert say_refusal("fr", unknown) == "Votre demande n’a pas pu être acceptée."
 
@@ -92,7 +92,7 @@ AMOUNTS = (
 @pytest.mark.parametrize("number, currency, french, dutch", AMOUNTS)
 def test_amounts_are_written_as_each_language_does(number: str, currency: str, french: str, dutch: str) -> None:
     money = Money(Decimal(number), currency)
-    assert (formats.amount("fr", money), formats.amount("nl", money)) == (french, dutch)
+    assert (formats.write_amount("fr", money), formats.write_amount("nl", money)) == (french, dutch)
 
 
 DATES = (
@@ -103,7 +103,7 @@ DATES = (
 
 @pytest.mark.parametrize("day, french, dutch", DATES)
 def test_dates_are_written_as_each_language_does(day: date, french: str, dutch: str) -> None:
-    assert (formats.long_date("fr", day), formats.long_date("nl", day)) == (french, dutch)
+    assert (formats.write_long_date("fr", day), formats.write_long_date("nl", day)) == (french, dutch)
 
 
 def test_an_iban_is_grouped_and_another_number_is_not() -> None:
@@ -176,9 +176,9 @@ def test_the_setting_of_english_is_on_or_off(tpp: Tpp, value: object) -> None:
 
 
 def test_english_says_days_as_people_do() -> None:
-    days = [formats.day_of_month("en", date(2027, 3, day)) for day in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 31)]
+    days = [formats.write_day_of_month("en", date(2027, 3, day)) for day in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 31)]
     assert days == ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "23rd", "31st"]
-    assert formats.long_date("en", date(2027, 3, 1)) == "Monday 1 March 2027"
+    assert formats.write_long_date("en", date(2027, 3, 1)) == "Monday 1 March 2027"
 
 
 def test_the_bank_is_nobodys() -> None:

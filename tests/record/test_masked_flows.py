@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from sandbox.extensions.lift.lifting import lift_file
-from sandbox.extensions.record.proxy import own_pseudonyms
+from sandbox.extensions.record.proxy import make_own_pseudonyms
 from sandbox.recordings import RecordedCall
 from sandbox.recordings.har import write_entry
 from sandbox.recordings.masking import Masker
@@ -68,7 +68,7 @@ def lifted(calls: list[RecordedCall]) -> tuple[list[tuple[str, list[str]]], int]
 @pytest.mark.parametrize("name", FLOWS)
 def test_a_flow_lifts_to_the_same_steps_when_it_is_masked(stage: Stage, name: str) -> None:
     calls = record(stage, name)
-    masker = Masker(own_pseudonyms(load("default").fixtures), [calls[0].host], "/worlds/w")
+    masker = Masker(make_own_pseudonyms(load("default").fixtures), [calls[0].host], "/worlds/w")
     masked = [masker.mask(call) for call in calls]
     assert lifted(masked) == lifted(calls)
     assert [call.headers["request-id"] for call in masked] != [call.headers["request-id"] for call in calls]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.extensions.referee.fingerprints import PIECE, file_prints, pieces_of
+from sandbox.extensions.referee.fingerprints import PIECE, compute_file_prints, pieces_of
 from sandbox.web.api.call_records import LARGE
 from tests.psu.psu import HOST, file_address, file_id, row
 from tests.referee.actor import Actor, Flow
@@ -19,13 +19,13 @@ FILE = (
 def test_ids_and_time_of_the_message_leave_the_payments_the_same(changed: bytes, prefix: bytes) -> None:
     first = FILE.replace(b"</", b"\0").replace(b"<", b"<" + prefix).replace(b"\0", b"</" + prefix)
     again = first.replace(changed, b"another")
-    assert file_prints(first).payments == file_prints(again).payments
-    assert file_prints(first).whole != file_prints(again).whole
+    assert compute_file_prints(first).payments == compute_file_prints(again).payments
+    assert compute_file_prints(first).whole != compute_file_prints(again).whole
 
 
 @pytest.mark.parametrize("changed", [b"E-1", b"2027-03-02"])
 def test_a_reference_or_a_date_makes_other_payments(changed: bytes) -> None:
-    assert file_prints(FILE).payments != file_prints(FILE.replace(changed, b"another")).payments
+    assert compute_file_prints(FILE).payments != compute_file_prints(FILE.replace(changed, b"another")).payments
 
 
 def test_a_file_is_read_in_pieces_that_cut_no_id() -> None:
@@ -34,8 +34,8 @@ def test_a_file_is_read_in_pieces_that_cut_no_id() -> None:
     pieces = list(pieces_of(first))
     assert b"".join(pieces) == first and len(pieces) > 3
     assert max(map(len, pieces)) < PIECE + 100
-    assert file_prints(first).payments == file_prints(again).payments
-    assert file_prints(first).payments != file_prints(first.replace(b"E-1", b"E-2")).payments
+    assert compute_file_prints(first).payments == compute_file_prints(again).payments
+    assert compute_file_prints(first).payments != compute_file_prints(first.replace(b"E-1", b"E-2")).payments
 
 
 def test_a_file_without_an_element_is_one_piece() -> None:

@@ -10,7 +10,15 @@ from sandbox.contract.decisions import AXES
 from sandbox.extensions.referee.table import TABLE
 from sandbox.extensions.vary.lies import LIES
 from sandbox.extensions.vary.readiness import ConditionRun, Evidence, digest_of, make_document, write_document
-from sandbox.extensions.vary.ready_items import BY_AXIS, BY_LIE, BY_RULE, ITEMS, item_of_axis, item_of_lie, item_of_rule
+from sandbox.extensions.vary.ready_items import (
+    BY_AXIS,
+    BY_LIE,
+    BY_RULE,
+    ITEMS,
+    find_item_of_axis,
+    find_item_of_lie,
+    find_item_of_rule,
+)
 from sandbox.extensions.vary.ready_page import as_page
 from sandbox.extensions.vary.search import Break
 from sandbox.extensions.vary.space import space_of
@@ -75,12 +83,12 @@ def failed(document: Any) -> set[str]:
 
 
 def test_each_axis_lie_and_rule_belongs_to_an_item() -> None:
-    assert {item_of_axis(axis) for axis in AXES} | {item_of_lie(lie.name) for lie in LIES} <= NAMES
-    assert {item_of_rule(rule.id, None) for rule in TABLE} <= NAMES
+    assert {find_item_of_axis(axis) for axis in AXES} | {find_item_of_lie(lie.name) for lie in LIES} <= NAMES
+    assert {find_item_of_rule(rule.id, None) for rule in TABLE} <= NAMES
     assert BY_AXIS.keys() <= AXES.keys() and BY_LIE.keys() <= {lie.name for lie in LIES}
     for beginning in BY_RULE:
         assert any(rule.id.startswith(beginning) for rule in TABLE), beginning
-    assert item_of_rule("company-invoice", "bulk_initiation") == "files"
+    assert find_item_of_rule("company-invoice", "bulk_initiation") == "files"
 
 
 def test_a_right_client_is_ready_and_items_without_calls_are_not_covered() -> None:

@@ -10,7 +10,7 @@ from sandbox.banking.iban import is_iban
 from sandbox.client import Controls
 from sandbox.extensions.shop.bank_client import BankClient
 from sandbox.extensions.shop.goods import SHOP_IBAN
-from sandbox.extensions.shop.payments import follow, next_question
+from sandbox.extensions.shop.payments import compute_next_question, follow
 from sandbox.extensions.shop.visitors import ShopOrder
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
@@ -78,9 +78,9 @@ def test_patience_grows_and_ends(guest: Guest, line: BankClient, shop: Flask) ->
     steps = []
     for times in (0, 10, 30, 120):
         order.last.times_asked = times
-        steps.append(next_question(order, line.now()))
+        steps.append(compute_next_question(order, line.now()))
     assert steps == [2, 5, 15, None]
-    assert next_question(ShopOrder("MQ-1", {"mug": 1}), line.now()) is None
+    assert compute_next_question(ShopOrder("MQ-1", {"mug": 1}), line.now()) is None
 
 
 def test_the_account_may_be_named_in_the_shop(guest: Guest, findings: Calls) -> None:

@@ -14,9 +14,9 @@ from flask import Flask
 import sandbox.extensions.shop
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.bank_client import machine_now
+from sandbox.extensions.shop.bank_client import read_machine_time
 from sandbox.extensions.shop.command import demo as command
-from sandbox.extensions.shop.demo import STEPS, Demo, DemoOptions, bank_client, qr_code, register
+from sandbox.extensions.shop.demo import STEPS, Demo, DemoOptions, draw_qr_code, make_bank_client, register
 from sandbox.extensions.shop.goods import SHOP
 from sandbox.extensions.shop.shop_words import translate
 from tests.conftest import HERE
@@ -76,7 +76,7 @@ def test_a_demo_without_its_bank_still_shows_the_shelf(shop: Flask, controls: Co
     assert "The bank does not answer" in guest.get("/").text
     guest.post("/demo/clock", span="1m")
     assert "could not be moved" in seen(guest.get("/"))
-    assert abs(demo.now() - machine_now()) < timedelta(minutes=1)
+    assert abs(demo.now() - read_machine_time()) < timedelta(minutes=1)
 
 
 def test_the_tour_leads_from_step_to_step_and_folds_away_when_it_is_done(demo: Demo, guest: Guest) -> None:
@@ -165,18 +165,18 @@ def test_where_the_bank_demands_signatures_the_shop_registers_a_key_and_signs(
     demo: Demo, controls: Controls, http: httpx.Client
 ) -> None:
     controls.call("PATCH", "/settings", {"variants": {"signatures": "strict", "signature_over": "headers"}})
-    line = replace(bank_client(demo, DemoOptions(), HERE, f"{HOME}/callback"), http=http)
+    line = replace(make_bank_client(demo, DemoOptions(), HERE, f"{HOME}/callback"), http=http)
     guest = Guest(create_app(line), controls)
     path, address = guest.order()
     assert guest.sign(address).headers["Location"] == path and "Signed" in guest.text(path)
     with pytest.raises(ClickException, match="Leave --client-id out"):
-        bank_client(demo, DemoOptions(client_id="demo-tpp", secret="demo-secret"), HERE, f"{HOME}/callback")
+        make_bank_client(demo, DemoOptions(client_id="demo-tpp", secret="demo-secret"), HERE, f"{HOME}/callback")
 
 
 def test_the_qr_code_is_drawn_for_a_camera() -> None:
-    lines = qr_code("http://192.0.2.7:9000").splitlines()
+    lines = draw_qr_code("http://192.0.2.7:9000").splitlines()
     assert len(lines) >= 12 and {*"".join(lines)} >= {"█", " "}
-    assert qr_code("http://192.0.2.7:9000") != qr_code("http://192.0.2.8:9000")
+    assert draw_qr_code("http://192.0.2.7:9000") != draw_qr_code("http://192.0.2.8:9000")
 
 
 @pytest.mark.parametrize("words", [("--client-id", "mine"), ("--lan", "--bank", "http://127.0.0.1:1")])

@@ -10,7 +10,7 @@ import pytest
 import sandbox.extensions.shop
 from sandbox.extensions.shop import accounts, app, demo, orders, payments
 from sandbox.extensions.shop.goods import SHELF
-from sandbox.extensions.shop.shop_words import LANGUAGES, catalogue
+from sandbox.extensions.shop.shop_words import LANGUAGES, read_catalogue
 
 FOLDER = Path(sandbox.extensions.shop.__path__[0])
 ALIKE = {"Console", "Pages", "Page {number} of {last} · {count} transactions"}
@@ -47,7 +47,7 @@ def names_in(text: str) -> set[str | None]:
 
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 def test_each_text_has_a_translation_with_the_same_facts(language: str) -> None:
-    words = catalogue(language)
+    words = read_catalogue(language)
     assert set(words) == literals() | texts_of_tables()
     for text, translated in words.items():
         assert translated.strip() and "'" not in translated, text

@@ -31,7 +31,7 @@ def moved(tpp: Tpp, worlds: WorldRegistry, iban: str, product: str, **changes: A
 def lines(worlds: WorldRegistry, iban: str) -> list[tuple[str, Decimal]]:
     bank = worlds.get("default").bank
     past = len(bank.ledger.past.lines.get((iban, "EUR"), ()))
-    assert not any(bank.ledger.totals().values())
+    assert not any(bank.ledger.sum_by_currency().values())
     return [(line.entry.reference, line.posting.amount.number) for line in bank.ledger.lines(iban, "EUR")[past:]]
 
 
@@ -160,7 +160,7 @@ def test_a_fee_abroad_is_checked_in_the_compartment_that_pays(tpp: Tpp, worlds: 
     tpp.signed(tpp.initiate(XB, payment(XB, debtor_account=debtor, instructed_amount=amount)))
     tpp.advance("1m")
     assert 0 < bank.ledger.number((ATELIER, "USD")) < 5
-    assert not any(bank.ledger.totals().values())
+    assert not any(bank.ledger.sum_by_currency().values())
 
 
 # The tariff

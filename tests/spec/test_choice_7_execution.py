@@ -40,7 +40,7 @@ def world(worlds: WorldRegistry) -> Iterator[World]:
     here = worlds.get("default")
     before = here.beginning
     yield here
-    assert not any(here.bank.ledger.totals().values())
+    assert not any(here.bank.ledger.sum_by_currency().values())
     if here.bank.settings == before.settings:
         assert hash_state(replay(before, here.log, here.bank.clock.now)) == hash_state(here.bank)
 

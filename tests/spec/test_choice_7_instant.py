@@ -26,7 +26,7 @@ def world(worlds: WorldRegistry) -> Iterator[World]:
     """Whatever a test does: money sums to zero, and the log gives the same bank again."""
     here = worlds.get("default")
     yield here
-    assert not any(here.bank.ledger.totals().values())
+    assert not any(here.bank.ledger.sum_by_currency().values())
     assert hash_state(replay(here.beginning, here.log, here.bank.clock.now)) == hash_state(here.bank)
 
 

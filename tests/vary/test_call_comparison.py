@@ -13,7 +13,7 @@ from sandbox.extensions.vary.call_comparison import (
     find_counterpart,
     find_divergences,
 )
-from sandbox.extensions.vary.command_runs import last_line
+from sandbox.extensions.vary.command_runs import find_last_line
 from sandbox.extensions.vary.space import Variant
 
 TODAY = [("POST pay", "a"), ("GET status", "b"), ("GET details", "c"), ("POST pay", "d"), ("GET status", "e")]
@@ -102,7 +102,7 @@ def test_only_what_differs_is_shown_and_not_more_than_a_few_lines() -> None:
     ],
 )
 def test_the_line_that_looks_like_an_error_is_what_a_command_said(output: str, line: str) -> None:
-    assert last_line(output) == line
+    assert find_last_line(output) == line
 
 
 def test_headers_are_shown_where_they_differ() -> None:

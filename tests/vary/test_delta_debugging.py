@@ -12,7 +12,7 @@ from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 from tests.vary.toys import Breaks, Toys, breaking, space_of, variant
 
 FORTY = space_of(*[2] * 40)
-EVERY = FORTY.variant(dict.fromkeys(FORTY.axes, "1"))
+EVERY = FORTY.make_variant(dict.fromkeys(FORTY.axes, "1"))
 
 
 def minimized(failing: Variant, breaks: Breaks) -> tuple[Variant, list[Variant]]:
@@ -127,7 +127,7 @@ def test_after_the_limit_the_smallest_variant_that_failed_is_the_answer() -> Non
 
 def test_a_test_that_needs_every_choice_takes_no_more_runs_than_the_limit() -> None:
     wide = space_of(*[2] * 150)
-    every = wide.variant(dict.fromkeys(wide.axes, "1"))
+    every = wide.make_variant(dict.fromkeys(wide.axes, "1"))
     toys = Toys(wide, {"test": lambda found: found == every})
     toys.runs.run_all([(DEFAULT_BANK, 0), (every, 0)])
     assert minimize(every, FailureQuery("test", toys.runs)) == every

@@ -10,7 +10,7 @@ import sandbox
 from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client import Controls, ForeignCallback, Refused, Tokens
 from sandbox.contract.operations import BY_NAME as OPERATIONS
-from sandbox.extensions.vary.lie_filter import first_difference
+from sandbox.extensions.vary.lie_filter import find_first_difference
 from sandbox.extensions.vary.lies import CALLBACK, LIES
 from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import world_of
@@ -171,4 +171,4 @@ def test_an_unknown_lie_is_refused_with_the_nearest_name(server: BankFixture) ->
     ],
 )
 def test_the_first_difference_names_its_place(true: Any, told: Any, expected: Any) -> None:
-    assert first_difference(true, told) == expected
+    assert find_first_difference(true, told) == expected

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sandbox.client import Controls, Reference, Refused
-from sandbox.extensions.vary.run_banks import LocalBanks, Looks, RemoteBanks, local_banks
+from sandbox.extensions.vary.run_banks import LocalBanks, Looks, RemoteBanks, start_local_banks
 from sandbox.extensions.vary.space import read_variant
 from sandbox.machine import machine_time
 from sandbox.testing import BankFixture
@@ -19,7 +19,7 @@ LOOKS = Looks(lies=True, replies=True)
 
 @pytest.fixture(scope="module")
 def banks() -> Iterator[LocalBanks]:
-    with local_banks(machine_time, 2, 1) as banks:
+    with start_local_banks(machine_time, 2, 1) as banks:
         yield banks
 
 
@@ -39,7 +39,7 @@ def test_a_reset_loses_no_call_no_axis_and_no_lie(banks: LocalBanks, http: httpx
     for _ in range(2):
         assert bank.tpp.pay(**ORDER).status == "ACSC"
         bank.controls.reset()
-    notes = run.notes(LOOKS)
+    notes = run.read_notes(LOOKS)
     assert [row["operation"] for row in notes.rows] == ["payment_initiation"] * 2
     assert "final_status" in notes.met and len(notes.told) == 2
     assert all(row["explanation"]["content"]["reply"]["body"] for row in notes.rows)
@@ -58,7 +58,7 @@ def test_worlds_that_a_suite_makes_differ_too_and_count_after_they_were_dropped(
         assert payment.status == "ACSC" and f"/worlds/own/worlds/{name}/psu/sign/" in (payment.sca_address or "")
         bank.psu.approve(payment.sca_address or "", customer="alice")
         suite.drop_world(name)
-    notes = run.notes(LOOKS)
+    notes = run.read_notes(LOOKS)
     assert len(notes.rows) == 2 and len(notes.told) == 2 and "final_status" in notes.met
     run.end()
 
@@ -84,7 +84,7 @@ def test_runs_share_no_world_and_a_run_that_ended_leaves_nothing(banks: LocalBan
     one.end()
     again = banks.begin("again", {}, read_variant("lie=listed"), LOOKS)
     assert [row["name"] for row in Controls(again.url, http).listed("worlds")] == ["default"]
-    assert again.notes(LOOKS).rows == []
+    assert again.read_notes(LOOKS).rows == []
     other.end()
     again.end()
 
@@ -111,7 +111,7 @@ def test_at_a_server_elsewhere_a_run_has_one_world(banks: LocalBanks, http: http
     server = Controls(banks.url, http)
     run = RemoteBanks(server).begin("far", {}, read_variant("lie=initiation_settled"), LOOKS)
     assert bank_at(run.url, http).tpp.pay(**ORDER).status == "ACSC"
-    assert len(run.notes(LOOKS).told) == 1
+    assert len(run.read_notes(LOOKS).told) == 1
     run.end()
     assert "far" not in [row["name"] for row in server.listed("worlds")]
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from sandbox.client import Refused, Unreadable
-from sandbox.extensions.vary.call_comparison import axes_met
+from sandbox.extensions.vary.call_comparison import list_axes_met
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.search import Search
@@ -49,7 +49,7 @@ class Stage:
                 result = Result(True)
             except FAILURES as error:
                 result = Result(False, f"{type(error).__name__}: {error}"[:300])
-            return Play(result, axes_met(bank.controls, bank.requests), tuple(self.way.passed))
+            return Play(result, list_axes_met(bank.controls, bank.requests), tuple(self.way.passed))
 
     def trial(self, flow: Flow) -> Callable[[Variant], VariantRun]:
         def trial(found: Variant) -> VariantRun:
@@ -64,14 +64,14 @@ class Stage:
     def breaks(self, flow: Flow, rows: Sequence[Variant]) -> list[str]:
         """What breaks the flow in these rows, shrunk to the axes that suffice."""
         runs = Runs(self.trial(flow))
-        if all(runs.of(row).result(flow.__name__).passed for row in rows):
+        if all(runs.of(row).find_result(flow.__name__).passed for row in rows):
             return []
         search = Search(runs, Space({}), 1, Random(1))
         search.explain_failures()
         search.confirm()
         causes = search.causes_of(flow.__name__)
         found = [f"{cause.variant}: {cause.result.failure}" for cause in causes.breaks]
-        return found or [causes.flaky or runs.of(DEFAULT_BANK).result(flow.__name__).failure]
+        return found or [causes.flaky or runs.of(DEFAULT_BANK).find_result(flow.__name__).failure]
 
 
 def every_value_once() -> tuple[Variant, ...]:

@@ -25,7 +25,7 @@ class BankLink:
         self.key = key
         self.http = httpx.Client(timeout=PATIENCE, trust_env=False, verify=context_for(self.url))
 
-    def at(self, world: str) -> "WorldLink":
+    def link_to(self, world: str) -> "WorldLink":
         """Returns the link to a world. Raises ToolError if the world does not exist, because a call to its address
         would create it."""
         server = WorldLink(self, self.url)
@@ -71,7 +71,7 @@ class WorldLink:
         except (httpx.TransportError, httpx.InvalidURL) as error:
             bank_url = self._link.url
             raise ToolError(f"no sandbox answers at {bank_url}: {error}. `bank-sandbox serve` starts one") from None
-        value = _content(received, reply.headers.get("Content-Type", ""))
+        value = _read_content(received, reply.headers.get("Content-Type", ""))
         if not reply.is_success:
             raise ToolError(describe_refusal(reply.status_code, value))
         return value
@@ -86,7 +86,7 @@ def _read(reply: httpx.Response) -> bytes:
     return bytes(received)
 
 
-def _content(received: bytes, media: str) -> Any:
+def _read_content(received: bytes, media: str) -> Any:
     if not received.strip():
         return None
     if "json" in media:

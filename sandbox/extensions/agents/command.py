@@ -34,7 +34,7 @@ def mcp(context: click.Context, url: str, world: str, key: str | None, over_http
     from sandbox.extensions.agents.toolbox import Toolbox
 
     is_named = context.get_parameter_source("url") is not click.core.ParameterSource.DEFAULT
-    is_there = answers(url)
+    is_there = is_answering(url)
     if is_named and not is_there:
         raise click.ClickException(f"no sandbox answers at {url}; `bank-sandbox serve` starts one")
     with address_of(url, is_there) as address, BankLink(address, world, key) as link:
@@ -65,7 +65,7 @@ def address_of(url: str, is_there: bool) -> Iterator[str]:
         yield bank.base_url
 
 
-def answers(url: str) -> bool:
+def is_answering(url: str) -> bool:
     """Whether a sandbox answers at the address, even if it says that it is not ready."""
     import httpx
 

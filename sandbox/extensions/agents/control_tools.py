@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache, partial
 from typing import Any
 
-from sandbox.extensions.agents.hints import hints_after
-from sandbox.extensions.agents.shown_values import ROWS, ROWS_MAX, fit, newest_rows
+from sandbox.extensions.agents.hints import find_hints
+from sandbox.extensions.agents.shown_values import ROWS, ROWS_MAX, fit, select_newest_rows
 from sandbox.extensions.agents.tool import Arguments, BankCaller, JsonSchema, Tool, ToolError, ToolResult
 from sandbox.server_address import URL
 from sandbox.web.controls.control_row import JSON, Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.docs.controls_document import document, identifier
+from sandbox.web.docs.controls_document import document, make_operation_id
 
 WORLD_FILE = "application/x-ndjson"  # is carried by commands, and has secrets in it
 SCHEMA_MAX = 3_000  # characters of one argument's schema; a scenario has 150,000
@@ -37,15 +37,15 @@ def is_tool(row: Control) -> bool:
     return not (takes_a_file or gives_a_file or row.success >= REDIRECTION)
 
 
-def control_tools(rows: Iterable[Control]) -> list[Tool]:
+def make_control_tools(rows: Iterable[Control]) -> list[Tool]:
     rows = [row for row in rows if is_tool(row)]
     described = document(URL, rows)
     return [tool_of(row, described) for row in rows]
 
 
 @cache
-def tools_of_all_controls() -> tuple[Tool, ...]:
-    return tuple(control_tools(CONTROLS))
+def make_all_control_tools() -> tuple[Tool, ...]:
+    return tuple(make_control_tools(CONTROLS))
 
 
 def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
@@ -54,7 +54,7 @@ def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
     operation = described["paths"][address][row.method.lower()]
     components = described["components"]["schemas"]
     shows_list = isinstance(row.reply, list)
-    in_query, in_path = parameters_in(operation, "query"), parameters_in(operation, "path")
+    in_query, in_path = list_parameters(operation, "query"), list_parameters(operation, "path")
     members, required = members_of(operation, components)
     assert not {*in_query} & {*members, *in_path}, f"two arguments of {row.name} have the same name"
     arguments = members | in_path | in_query  # a name of the path may also be a field: it has one value
@@ -62,7 +62,7 @@ def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
     loss = re.sub(r"{(\w+)}", r"<\1>", row.loses)
     condition = f" (only with {row.loses_if})" if row.loses_if else ""
     return Tool(
-        identifier(row),
+        make_operation_id(row),
         operation["summary"],
         f"{row.words}{f' It destroys{condition}: {loss}' if loss else ''}",
         {
@@ -91,8 +91,8 @@ def call_control(row: Control, bank: BankCaller, arguments: Arguments) -> ToolRe
     value = bank.call(row.method, fill_path(row.path, names), None if row.body is None else body, query)
     left_out = ""
     if isinstance(row.reply, list):
-        value, left_out = newest_rows(value, arguments.get("limit", ROWS), arguments.get("containing", ""))
-    hints = tuple(hints_after(row.name, value, arguments))
+        value, left_out = select_newest_rows(value, arguments.get("limit", ROWS), arguments.get("containing", ""))
+    hints = tuple(find_hints(row.name, value, arguments))
     shortened = fit(value)
     if left_out and isinstance(shortened, dict):
         shortened = {"left_out": left_out, **shortened}
@@ -108,7 +108,7 @@ def _text_of(name: str, value: Any) -> str:
     raise ToolError(f"{name} is a text or a number")
 
 
-def parameters_in(operation: Mapping[str, Any], place: str) -> dict[str, JsonSchema]:
+def list_parameters(operation: Mapping[str, Any], place: str) -> dict[str, JsonSchema]:
     """Returns the schemas of the parameters in the path or in the query (`place`), each with its description."""
     return {
         parameter["name"]: dict(parameter["schema"])
@@ -126,7 +126,7 @@ def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> t
     alternatives = [_resolve(schema, components) for schema in shape.get("anyOf", [])]
     shapes = [schema for schema in alternatives if "properties" in schema] or [shape]
     members = {
-        name: argument_schema(member, components)
+        name: make_argument_schema(member, components)
         for schema in shapes
         for name, member in schema.get("properties", {}).items()
     }
@@ -134,7 +134,7 @@ def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> t
     return members, required
 
 
-def argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
+def make_argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
     """Returns the schema of an argument, in which the definitions stand in place of references. If this schema would be
     long or endless, returns a schema that allows any value."""
     try:

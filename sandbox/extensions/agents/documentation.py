@@ -32,7 +32,7 @@ class DocumentationHit(NamedTuple):
     excerpt: str
 
 
-def page_text(uri: str) -> str | None:
+def read_page(uri: str) -> str | None:
     """Returns the Markdown of a page, or None for an unknown address."""
     slug = uri.removeprefix(SCHEME)
     if not uri.startswith(SCHEME) or slug not in SLUGS:
@@ -46,17 +46,17 @@ def page_text(uri: str) -> str | None:
     )
 
 
-def page_titles() -> dict[str, str]:
+def list_page_titles() -> dict[str, str]:
     """Returns the title of each page by its address."""
     return {SCHEME + slug: title_of(text_of(slug)) for slug in SLUGS}
 
 
 @cache
-def sections() -> tuple[Section, ...]:
-    return tuple(_sections())
+def list_sections() -> tuple[Section, ...]:
+    return tuple(_read_sections())
 
 
-def _sections() -> Iterator[Section]:
+def _read_sections() -> Iterator[Section]:
     for slug in SLUGS:
         text = text_of(slug)
         page = title_of(text)
@@ -71,7 +71,7 @@ def search(words: str) -> list[DocumentationHit]:
     many sections have."""
     sought = {word.casefold() for word in WORD.findall(words)}
     weights = {word: weight for word in sought if (weight := weight_of(word))}
-    scored = [(score_of(section, weights), section) for section in sections()]
+    scored = [(score_of(section, weights), section) for section in list_sections()]
     best = sorted((hit for hit in scored if hit[0] > 0), key=lambda hit: -hit[0])[:HITS_MAX]
     return [
         DocumentationHit(SCHEME + section.slug, section.page, section.title, excerpt_of(section.text, {*weights}))
@@ -81,8 +81,8 @@ def search(words: str) -> list[DocumentationHit]:
 
 def weight_of(word: str) -> float:
     """Returns how much a word counts, or 0 if no section has it."""
-    count = sum(word in section.text.casefold() or word in section.title.casefold() for section in sections())
-    return log(1 + len(sections()) / count) if count else 0
+    count = sum(word in section.text.casefold() or word in section.title.casefold() for section in list_sections())
+    return log(1 + len(list_sections()) / count) if count else 0
 
 
 def score_of(section: Section, weights: Mapping[str, float]) -> float:

@@ -94,7 +94,7 @@ HINTS: dict[str, Hinting] = {
 }
 
 
-def hints_after(control: str, value: Any, arguments: Arguments) -> list[Hint]:
+def find_hints(control: str, value: Any, arguments: Arguments) -> list[Hint]:
     """Returns at most HINTS_MAX hints about the next call after this control. Returns none for a control without
     hints."""
     if control not in HINTS or not isinstance(value, dict):

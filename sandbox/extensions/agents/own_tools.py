@@ -14,7 +14,7 @@ from sandbox.extensions.agents.hints import (
     after_initiation,
     after_requests,
 )
-from sandbox.extensions.agents.shown_values import ROWS, fit, newest_rows
+from sandbox.extensions.agents.shown_values import ROWS, fit, select_newest_rows
 from sandbox.extensions.agents.tool import Arguments, BankCaller, Hint, JsonSchema, Tool, ToolError, ToolResult
 
 FAILED = 400
@@ -24,7 +24,7 @@ CUSTOMER = "alice"
 ANSWERS = ("none", "signs", "refuses")
 
 
-def text(about: str, **more: Any) -> JsonSchema:
+def make_text_schema(about: str, **more: Any) -> JsonSchema:
     return {"type": "string", "description": about, **more}
 
 
@@ -91,11 +91,11 @@ def start_payment(bank: BankCaller, arguments: Arguments) -> ToolResult:
 
 
 ORDER = {
-    "creditor_name": text("The beneficiary; a well-known value of list_values leads to an outcome."),
-    "creditor_iban": text("The beneficiary's account.", default=BELGIAN),
-    "amount": text("A decimal text.", default="12.50"),
-    "currency": text("EUR where left out."),
-    "requested_execution_date": text("A date of the bank's clock; today where left out."),
+    "creditor_name": make_text_schema("The beneficiary; a well-known value of list_values leads to an outcome."),
+    "creditor_iban": make_text_schema("The beneficiary's account.", default=BELGIAN),
+    "amount": make_text_schema("A decimal text.", default="12.50"),
+    "currency": make_text_schema("EUR where left out."),
+    "requested_execution_date": make_text_schema("A date of the bank's clock; today where left out."),
 }
 
 
@@ -112,7 +112,9 @@ def list_values(_: BankCaller, arguments: Arguments) -> ToolResult:
         }
         for value in list_default_values()
     ]
-    newest, left_out = newest_rows({"values": rows}, arguments.get("limit", ROWS), arguments.get("containing", ""))
+    newest, left_out = select_newest_rows(
+        {"values": rows}, arguments.get("limit", ROWS), arguments.get("containing", "")
+    )
     first = next((row for row in newest["values"] if row["field"] == "creditor_name"), None)
     hint = (
         Hint("start_payment", {"creditor_name": first["value"], "answer": "signs"}, first["effect"]) if first else None
@@ -127,7 +129,7 @@ def search_documentation(_: BankCaller, arguments: Arguments) -> ToolResult:
     return ToolResult({"hits": [hit._asdict() for hit in hits]})
 
 
-def schema(required: tuple[str, ...] = (), /, **members: JsonSchema) -> JsonSchema:
+def make_arguments_schema(required: tuple[str, ...] = (), /, **members: JsonSchema) -> JsonSchema:
     return {"type": "object", "properties": members, "required": list(required), "additionalProperties": False}
 
 
@@ -137,7 +139,7 @@ TOOLS = (
         "Look around",
         "Begin here: the address of the bank for the client under test, its clock, the calls that were refused, and "
         "what the referee found wrong with the client. `next` says what to call then.",
-        schema(),
+        make_arguments_schema(),
         look_around,
         is_read_only=True,
     ),
@@ -145,11 +147,11 @@ TOOLS = (
         "start_payment",
         "Start a payment",
         "Initiates a payment as the bank's demo client, and plays the customer: `signs` or `refuses`.",
-        schema(
+        make_arguments_schema(
             **ORDER,
-            product=text("The payment product.", enum=list(PRODUCTS)),
-            answer=text("What the customer does; none: nothing yet.", enum=list(ANSWERS), default="none"),
-            customer=text("Who signs; get_customers lists them.", default=CUSTOMER),
+            product=make_text_schema("The payment product.", enum=list(PRODUCTS)),
+            answer=make_text_schema("What the customer does; none: nothing yet.", enum=list(ANSWERS), default="none"),
+            customer=make_text_schema("Who signs; get_customers lists them.", default=CUSTOMER),
         ),
         start_payment,
     ),
@@ -157,7 +159,7 @@ TOOLS = (
         "list_values",
         "Well-known values",
         "Names and references that lead to an outcome, such as a payment that is rejected with AC04.",
-        schema(),
+        make_arguments_schema(),
         list_values,
         is_read_only=True,
         shows_list=True,
@@ -166,7 +168,10 @@ TOOLS = (
         SEARCH,
         "Search the documentation",
         "The sections of the documentation that have most of the words: clauses, errors, reasons, settings, how-tos.",
-        schema(("words",), words=text("Words, an error code, or a clause such as `service 3.4`.", maxLength=300)),
+        make_arguments_schema(
+            ("words",),
+            words=make_text_schema("Words, an error code, or a clause such as `service 3.4`.", maxLength=300),
+        ),
         search_documentation,
         is_read_only=True,
     ),

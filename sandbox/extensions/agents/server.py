@@ -14,7 +14,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from sandbox.extensions.agents.documentation import page_text, page_titles
+from sandbox.extensions.agents.documentation import list_page_titles, read_page
 from sandbox.extensions.agents.hints import OVERVIEW, SEARCH
 from sandbox.extensions.agents.prompts import BY_NAME, PROMPTS, Prompt
 from sandbox.extensions.agents.tool import Tool, ToolError
@@ -24,7 +24,7 @@ MARKDOWN = "text/markdown"
 Context = ServerRequestContext[Any]
 
 
-def instructions(toolbox: Toolbox, is_own: bool) -> str:
+def write_instructions(toolbox: Toolbox, is_own: bool) -> str:
     started = "It was started for this session, in memory, with a frozen clock. " if is_own else ""
     return (
         f"A sandbox of a Belgian bank's PSD2 interface, at {toolbox.link.url}. {started}Begin with {OVERVIEW}; each "
@@ -51,7 +51,7 @@ class ProtocolHandlers:
     async def list_resources(
         self, _: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        pages = await run_sync(page_titles)
+        pages = await run_sync(list_page_titles)
         rows = [
             types.Resource(uri=uri, name=uri.rpartition("/")[2], title=title, mime_type=MARKDOWN)
             for uri, title in pages.items()
@@ -59,9 +59,11 @@ class ProtocolHandlers:
         return types.ListResourcesResult(resources=rows)
 
     async def read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await run_sync(page_text, params.uri)
+        text = await run_sync(read_page, params.uri)
         if text is None:
-            raise invalid(f"there is no resource {params.uri[:100]!r}{nearest_of(params.uri, page_titles())}")
+            raise make_invalid_error(
+                f"there is no resource {params.uri[:100]!r}{nearest_of(params.uri, list_page_titles())}"
+            )
         page = types.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[page])
 
@@ -71,11 +73,11 @@ class ProtocolHandlers:
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = BY_NAME.get(params.name)
         if prompt is None:
-            raise invalid(f"there is no prompt {params.name[:80]!r}{nearest_of(params.name, BY_NAME)}")
+            raise make_invalid_error(f"there is no prompt {params.name[:80]!r}{nearest_of(params.name, BY_NAME)}")
         try:
             text = prompt.fill(params.arguments or {})
         except ToolError as error:
-            raise invalid(str(error)) from None
+            raise make_invalid_error(str(error)) from None
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.about, messages=[message])
 
@@ -85,7 +87,7 @@ def make_server(toolbox: Toolbox, is_own: bool = False) -> Server[Any]:
     return Server(
         "bank-sandbox",
         version=version("bank-sandbox"),
-        instructions=instructions(toolbox, is_own),
+        instructions=write_instructions(toolbox, is_own),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -115,7 +117,7 @@ def describe_tool(tool: Tool) -> types.Tool:
     )
 
 
-def invalid(text: str) -> MCPError:
+def make_invalid_error(text: str) -> MCPError:
     return MCPError(types.INVALID_PARAMS, text)
 
 

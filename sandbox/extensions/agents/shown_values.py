@@ -47,7 +47,7 @@ def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
     return value
 
 
-def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]:
+def select_newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]:
     """Returns the reply with only the newest rows that contain the text `containing`, and a sentence about the rows
     left out."""
     if not isinstance(value, dict):

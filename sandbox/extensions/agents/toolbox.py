@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from sandbox.extensions.agents.bank_link import WORLDS, BankLink
-from sandbox.extensions.agents.control_tools import SHOWING, tools_of_all_controls
+from sandbox.extensions.agents.control_tools import SHOWING, make_all_control_tools
 from sandbox.extensions.agents.own_tools import OWN_TOOLS
 from sandbox.extensions.agents.shown_values import SECRET_NAMES, hide_secrets
 from sandbox.extensions.agents.tool import Arguments, Hint, JsonSchema, Tool, ToolError
@@ -28,7 +28,7 @@ class ToolAnswer(NamedTuple):
 class Toolbox:
     def __init__(self, link: BankLink, of_controls: Iterable[Tool] | None = None) -> None:
         self.link = link
-        tools = (*OWN_TOOLS, *(tools_of_all_controls() if of_controls is None else of_controls))
+        tools = (*OWN_TOOLS, *(make_all_control_tools() if of_controls is None else of_controls))
         self.tools = {tool.name: with_common_arguments(tool) for tool in tools}
         assert len(self.tools) == len(tools), "two tools have the same name"
 
@@ -39,19 +39,19 @@ class Toolbox:
         return self.tools[name]
 
     def call(self, name: str, arguments: Arguments) -> ToolAnswer:
-        secrets = secrets_in(arguments) | ({self.link.key} if self.link.key else set())
+        secrets = find_secrets(arguments) | ({self.link.key} if self.link.key else set())
         try:
             tool = self.find(name)
             check_arguments(tool, arguments)
-            bank = self.link.at(str(arguments.get("world", self.link.world)))
+            bank = self.link.link_to(str(arguments.get("world", self.link.world)))
             own_arguments = {name: value for name, value in arguments.items() if name != "world"}
             value, hints = tool.run(bank, own_arguments)
         except ToolError as error:
-            content = {"error": hide_secrets(str(error), secrets)} | self._next(error.hints, arguments)
+            content = {"error": hide_secrets(str(error), secrets)} | self._list_next_calls(error.hints, arguments)
             return ToolAnswer(content, True)
-        return ToolAnswer({"result": hide_secrets(value, secrets)} | self._next(hints, arguments), False)
+        return ToolAnswer({"result": hide_secrets(value, secrets)} | self._list_next_calls(hints, arguments), False)
 
-    def _next(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
+    def _list_next_calls(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
         """Returns the hints whose tools exist, as calls in the same world. A hint to the tool that lists worlds names
         no world."""
         world = {"world": arguments["world"]} if "world" in arguments else {}
@@ -98,11 +98,11 @@ def nearest_of(name: str, names: Iterable[str]) -> str:
     return f"; {hint}" if hint else ""
 
 
-def secrets_in(value: Any) -> set[str]:
+def find_secrets(value: Any) -> set[str]:
     """Returns the secrets in the arguments that the agent sent. A refusal may quote them, so they are masked in its
     text."""
     if isinstance(value, list):
-        return {secret for item in value for secret in secrets_in(item)}
+        return {secret for item in value for secret in find_secrets(item)}
     if not isinstance(value, Mapping):
         return set()
     own = {
@@ -110,4 +110,4 @@ def secrets_in(value: Any) -> set[str]:
         for name, text in value.items()
         if name.lower() in SECRET_NAMES and isinstance(text, str) and len(text) >= SECRET_LENGTH_MIN
     }
-    return own.union(*(secrets_in(item) for item in value.values()))
+    return own.union(*(find_secrets(item) for item in value.values()))

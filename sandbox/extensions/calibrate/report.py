@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.calibrate.calibration import Calibration, Drift, Outside
-from sandbox.web.html.pages import whole_page
+from sandbox.web.html.pages import draw_whole_page
 from sandbox.web.html.reports import STYLE as REPORT_STYLE
-from sandbox.web.html.reports import article, clean, escape_text
+from sandbox.web.html.reports import clean, escape_text, write_article
 
 STYLE = (
     REPORT_STYLE
@@ -98,7 +98,7 @@ def as_page(calibration: Calibration, title: str, drift: Drift | None) -> str:
         if content
     )
     head = f"<h1>Calibrated by {escape_text(title)}</h1><p>{escape_text(summary(calibration))}.</p>{notes}"
-    return whole_page(
+    return draw_whole_page(
         clean(f"Calibrated by {title}"), STYLE, f'{head}<nav aria-label="On this page">{links}</nav>{parts}'
     )
 
@@ -109,7 +109,7 @@ def _drift(drift: Drift | None) -> str:
 
 def _outside(rows: Sequence[Outside]) -> str:
     return "".join(
-        article(
+        write_article(
             "error",
             f"{row.operation}: {row.what}",
             f"<p>{escape_text(row.call)}, replies like this: {row.times}. {row.clause}</p>",
@@ -120,7 +120,7 @@ def _outside(rows: Sequence[Outside]) -> str:
 
 def _next(calibration: Calibration) -> str:
     return "".join(
-        article(
+        write_article(
             "advice",
             f"Decides {', '.join(row.decides)}",
             f"<pre>{escape_text(row.curl)}</pre><pre>{escape_text(row.python)}</pre>",

@@ -13,7 +13,7 @@ import orjson
 
 from sandbox.client import Controls
 from sandbox.contract.moves import STATUS_STYLES
-from sandbox.web.html.pages import inline_style, whole_page
+from sandbox.web.html.pages import draw_whole_page, read_inline_style
 
 ROOM = "sandbox.extensions.film"
 FRAMES_MAX = 2_000  # the newest
@@ -70,7 +70,7 @@ def page_of(title: str, content: dict[str, Any]) -> str:
         f"<header><h1>{escape(title)}</h1>{left_out}</header>\n{text_of('film.html')}\n"
         f'<script type="application/json" id="content">{data}</script>'
     )
-    return whole_page(f"Film: {title}", inline_style(ROOM, "film.css"), body, text_of("film.js"))
+    return draw_whole_page(f"Film: {title}", read_inline_style(ROOM, "film.css"), body, text_of("film.js"))
 
 
 def text_of(name: str) -> str:
@@ -81,8 +81,8 @@ def frames_of(controls: Controls) -> dict[str, Any]:
     """Returns the content of the page, read from the controls of one world."""
     subjects = {subject["id"]: subject for name in LISTS for subject in map(subject_of, controls.listed(name))}
     calls = [call_frame(row) for row in controls.listed("requests")]
-    facts = [fact_frame(row, subjects) for row in controls.listed("journal")]
-    frames = list(in_order(calls, facts))
+    facts = [make_fact_frame(row, subjects) for row in controls.listed("journal")]
+    frames = list(merge_in_order(calls, facts))
     set_screens(frames, subjects)
     return {
         "frames": frames[-FRAMES_MAX:],
@@ -115,7 +115,7 @@ def call_frame(row: Row) -> Row:
     return frame | {"lane": "tpp", "title": f"{row['method']} {row['path']}"}
 
 
-def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
+def make_fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
     """Returns the frame of a line of the journal, with the screen that the customer sees at that moment."""
     frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
     frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
@@ -146,7 +146,7 @@ def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
         frame["about"] = about
 
 
-def in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
+def merge_in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
     """Yields all frames in the order of time. At the same instant, the receipt of an initiation comes before its call,
     and the acts of the customer come after the call."""
 

@@ -16,7 +16,7 @@ TIMES_MAX = 10_000  # of a step `repeat`
 
 def consent(lift: LiftState, call: RecordedCall) -> Step:
     content: dict[str, Any] = {"scope": call.query.get("scope", "AIS")}
-    subject = LiftedSubject(lift.new_name("consent"), last=content)
+    subject = LiftedSubject(lift.make_name("consent"), last=content)
     if "iban" in call.query:
         content["iban"] = lift.names.debtor(call.query["iban"])
         subject.accounts, subject.is_of_one_account = [content["iban"]], True
@@ -34,7 +34,7 @@ def token(lift: LiftState, call: RecordedCall) -> Step | None:
     by_verifier = next((lift.subjects[name] for name in call.challenges if name in lift.subjects), None)
     subject = lift.codes.get(code) or by_verifier
     if subject is None:
-        return refused_token(lift, call, "no redirection of the record has its code_verifier")
+        return lift_refused_token(lift, call, "no redirection of the record has its code_verifier")
     lift.codes.setdefault(code, subject)
     lift.approve(subject)
     content: dict[str, Any] = {"of": subject.name}
@@ -42,7 +42,7 @@ def token(lift: LiftState, call: RecordedCall) -> Step | None:
         content["code_verifier"] = subject.verifier
     if by_verifier is not subject:
         content["code_verifier"] = WRONG_VERIFIER
-    name = lift.new_name("tokens")
+    name = lift.make_name("tokens")
     add_tokens(lift, call, name, subject)
     return {"token": content, "as": name}
 
@@ -50,14 +50,14 @@ def token(lift: LiftState, call: RecordedCall) -> Step | None:
 def refresh(lift: LiftState, call: RecordedCall, form: dict[str, str]) -> Step | None:
     name = lift.tokens.get(form.get("refresh_token", ""))
     if name is None:
-        return refused_token(lift, call, "its refresh token is not in the record")
-    new_name = lift.new_name("tokens")
+        return lift_refused_token(lift, call, "its refresh token is not in the record")
+    new_name = lift.make_name("tokens")
     add_tokens(lift, call, new_name, lift.consents.get(form["refresh_token"]))
     scope = {"scope": form["scope"]} if "scope" in form else {}
     return {"refresh": {"of": name, "keep_old": True} | scope, "as": new_name}
 
 
-def refused_token(lift: LiftState, call: RecordedCall, reason: str) -> Step | None:
+def lift_refused_token(lift: LiftState, call: RecordedCall, reason: str) -> Step | None:
     """Makes a step of a refused call to /token. The step has invented values and credentials, so that the bank refuses
     it again."""
     if call.status < 400:
@@ -82,7 +82,7 @@ def add_tokens(lift: LiftState, call: RecordedCall, name: str, subject: LiftedSu
 
 
 def accounts(lift: LiftState, call: RecordedCall) -> Step | None:
-    rows = embedded_in(call).get("accounts")
+    rows = read_embedded(call).get("accounts")
     for row in rows if isinstance(rows, list) else ():
         match row:
             case {"logical_id": str(logical_id), "iban": str(iban)}:
@@ -94,7 +94,7 @@ def account(lift: LiftState, call: RecordedCall) -> Step | None:
     iban = call.reply_json.get("iban")
     if call.path[1] not in lift.accounts and isinstance(iban, str):
         lift.add_account(call, call.path[1], iban)
-    return read_step(lift, call, "account", account_words(lift, call))
+    return read_step(lift, call, "account", write_account_words(lift, call))
 
 
 def transactions(lift: LiftState, call: RecordedCall) -> Step | None:
@@ -107,16 +107,16 @@ def transactions(lift: LiftState, call: RecordedCall) -> Step | None:
     sca_token = call.headers.get("sca-token")
     if sca_token not in lift.sca_tokens:
         content["sca"] = False if sca_token is None else UNKNOWN
-    step = read_step(lift, call, "transactions", account_words(lift, call) | content)
-    key = embedded_in(call).get("next_page_key")
+    step = read_step(lift, call, "transactions", write_account_words(lift, call) | content)
+    key = read_embedded(call).get("next_page_key")
     if step is not None and isinstance(key, str):
-        step["as"] = lift.pages[key] = lift.new_name("page")
+        step["as"] = lift.pages[key] = lift.make_name("page")
         if "next" not in call.query:
             fill_pages(lift, call, key)
     return step
 
 
-def embedded_in(call: RecordedCall) -> dict[str, Any]:
+def read_embedded(call: RecordedCall) -> dict[str, Any]:
     content = call.reply_json.get("_embedded")
     return content if isinstance(content, dict) else {}
 
@@ -129,17 +129,17 @@ def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
         return
     keys = [key]
     while keys[-1] in lift.following_pages:
-        following = embedded_in(lift.following_pages[keys[-1]]).get("next_page_key")
+        following = read_embedded(lift.following_pages[keys[-1]]).get("next_page_key")
         keys.append(following if following not in keys else None)
     pages = len(keys) - 1
     size = call.query.get("pagesize", "")
     times = pages * (int(size) if size.isdigit() else PAGE_SIZE) + 1
     if pages:
-        booking = {"account": name, "amount": "0.01"} | day_within(call)
+        booking = {"account": name, "amount": "0.01"} | find_day_within(call)
         lift.steps.append({"repeat": {"times": min(times, TIMES_MAX), "steps": [{"book": booking}]}})
 
 
-def day_within(call: RecordedCall) -> dict[str, str]:
+def find_day_within(call: RecordedCall) -> dict[str, str]:
     """Returns a day that the filter of the call includes. Returns no day if the filter has no end, or an end that is
     not past."""
     try:
@@ -149,7 +149,7 @@ def day_within(call: RecordedCall) -> dict[str, str]:
     return {"on": last.isoformat()} if last < (call.began or OPENING).date() else {}
 
 
-def account_words(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
+def write_account_words(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
     name = lift.accounts.get(call.path[1], UNKNOWN)
     return {"account": name} if name else {}
 

@@ -10,8 +10,8 @@ from sandbox.recordings.reading import select_calls
 from sandbox.recordings.recorded_calls import read_headers
 from sandbox.web.api.call_records import Content, read_contents
 from sandbox.web.api.call_texts import headers_of
-from sandbox.web.console.pages import FILTERS, fitting_calls
-from sandbox.web.console.templating import templates
+from sandbox.web.console.pages import FILTERS, list_selected_calls
+from sandbox.web.console.templating import load_templates
 from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.worlds.calls import Exchange
 
@@ -21,7 +21,7 @@ TITLE = "Made of calls at the console"
 def calls_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
     """Returns the link to the page that makes a scenario of the listed calls. The link has the filters of the list."""
     address = visit.to("/console/lift", **facts["filters"])
-    template = templates().get_template("sandbox.extensions.lift/calls_panel.html")
+    template = load_templates().get_template("sandbox.extensions.lift/calls_panel.html")
     return Markup(template.render(address=address)) if facts["calls"] else Markup()
 
 
@@ -29,12 +29,12 @@ def lift(visit: ConsoleVisit) -> Facts:
     """Returns the scenario of the calls that the query selects. Leaves out calls whose contents are no longer
     stored."""
     contents = read_contents(visit.world)
-    fitting = fitting_calls(visit)[::-1]
+    fitting = list_selected_calls(visit)[::-1]
     calls = []
     for call in fitting:
         if (content := contents.get(call.seq)) is not None:
             with suppress(ValueError):  # a caller may send what no call of a client can be
-                calls.append(recorded(visit, call, content))
+                calls.append(make_recorded_call(visit, call, content))
     to_bank = select_calls(calls, visit.bank_address)
     text, unexplained = lift_recording(to_bank, TITLE)
     filters = {name: visit.request.args.get(name, "") for name in FILTERS}
@@ -47,7 +47,7 @@ def lift(visit: ConsoleVisit) -> Facts:
     }
 
 
-def recorded(visit: ConsoleVisit, call: Exchange, content: Content) -> RecordedCall:
+def make_recorded_call(visit: ConsoleVisit, call: Exchange, content: Content) -> RecordedCall:
     address = visit.bank_address + call.path + (f"?{content.query}" if content.query else "")
     return RecordedCall(
         call.seq,

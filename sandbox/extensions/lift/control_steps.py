@@ -22,7 +22,7 @@ def lift_control(lift: LiftState, call: RecordedCall) -> None:
     words = call.path[1:]
     if not words:
         return
-    step = control_step(lift, call, words)
+    step = make_control_step(lift, call, words)
     if step is None:
         if words[0] not in WITHOUT_STEP:
             lift.add_unexplained(call, "no step does what this control did")
@@ -34,7 +34,7 @@ def lift_control(lift: LiftState, call: RecordedCall) -> None:
     lift.steps.append(step)
 
 
-def control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) -> Step | None:
+def make_control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) -> Step | None:
     body = call.json
     match (call.method, *words):
         case ("POST", "clock"):
@@ -50,21 +50,21 @@ def control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) ->
         case ("DELETE", "holds", name):
             return {"release": {"name": unquote(name)}}
         case ("POST", "await"):
-            return subject_step(lift, "await", body, "status", "within")
+            return make_subject_step(lift, "await", body, "status", "within")
         case ("POST", "payments", subject_id, "move"):
-            return subject_step(lift, "move", body | {"payment_id": subject_id}, "status", "reason")
+            return make_subject_step(lift, "move", body | {"payment_id": subject_id}, "status", "reason")
         case ("POST", "payments", subject_id, ("return" | "recall") as verb):
-            return subject_step(lift, verb, body | {"payment_id": subject_id}, "reason")
+            return make_subject_step(lift, verb, body | {"payment_id": subject_id}, "reason")
         case ("POST", "psu", ("sign" | "refuse") as verb) if verb == "sign" or "payment_id" in body:
-            return subject_step(lift, verb, body, "customer")
+            return make_subject_step(lift, verb, body, "customer")
         case ("POST", "psu", "withdraw"):
             return {"withdraw": {"client" if name == "client_id" else name: value for name, value in body.items()}}
         case ("POST", "psu", ("approve" | "refuse") as verb):
-            return psu_step(lift, call, verb)
+            return make_psu_step(lift, call, verb)
         case ("POST", "customers"):
             return {"add": body | ({"name": lift.names.name(body["name"])} if "name" in body else {})}
         case ("POST", "accounts"):
-            name = lift.new_name("account")
+            name = lift.make_name("account")
             lift.names.own[str(call.reply_json.get("iban"))] = name
             return {"add": body | {"account": name}}
         case ("PATCH", "customers", customer):
@@ -72,14 +72,16 @@ def control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) ->
         case ("PATCH", "accounts", iban):
             return {"change": {"account": lift.names.debtor(unquote(iban))} | body}
         case ("POST", "accounts", iban, "transactions"):
-            return {"book": booking(lift, body, unquote(iban))}
+            return {"book": make_booking(lift, body, unquote(iban))}
         case ("POST", "clients") | ("PUT", "clients", _):
-            return {"call": {"method": call.method, "path": "/" + "/".join(call.path), "json": client_fields(body)}}
+            return {
+                "call": {"method": call.method, "path": "/" + "/".join(call.path), "json": select_client_fields(body)}
+            }
         case _:
             return None
 
 
-def client_fields(body: dict[str, Any]) -> dict[str, Any]:
+def select_client_fields(body: dict[str, Any]) -> dict[str, Any]:
     """Returns the fields of a client without its keys. Replaces its secret and callback addresses by the values that
     the player of scenarios uses."""
     fields = {name: value for name, value in body.items() if name in CLIENT_FIELDS}
@@ -87,14 +89,14 @@ def client_fields(body: dict[str, Any]) -> dict[str, Any]:
     return fields | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})
 
 
-def subject_step(lift: LiftState, word: str, body: dict[str, Any], *names: str) -> Step | None:
+def make_subject_step(lift: LiftState, word: str, body: dict[str, Any], *names: str) -> Step | None:
     subject = lift.subjects.get(str(body.get("payment_id")))
     if subject is None:
         return None
     return {word: {"of": subject.name} | {name: body[name] for name in names if name in body}}
 
 
-def psu_step(lift: LiftState, call: RecordedCall, verb: str) -> Step | None:
+def make_psu_step(lift: LiftState, call: RecordedCall, verb: str) -> Step | None:
     body = call.json
     address = str(body.get("address", ""))
     subject = lift.subjects.get(address) or lift.subjects.get(address.partition("?")[0])
@@ -113,7 +115,7 @@ def psu_step(lift: LiftState, call: RecordedCall, verb: str) -> Step | None:
     return {"psu": content}
 
 
-def booking(lift: LiftState, body: dict[str, Any], iban: str) -> dict[str, Any]:
+def make_booking(lift: LiftState, body: dict[str, Any], iban: str) -> dict[str, Any]:
     content: dict[str, Any] = {"account": lift.names.debtor(iban), "amount": body.get("amount")}
     content |= {"currency": body["currency"]} if "currency" in body else {}
     content |= {"on": body["date"]} if "date" in body else {}

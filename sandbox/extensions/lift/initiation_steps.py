@@ -12,7 +12,7 @@ from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, make_body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.reasons import BROUGHT_BY_TIME, Reason
 from sandbox.extensions.lift.lift_state import CUSTOMER, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
-from sandbox.extensions.lift.pseudonyms import ScenarioPseudonyms, file_words
+from sandbox.extensions.lift.pseudonyms import ScenarioPseudonyms, write_file_words
 from sandbox.player.orders import PAYEE
 from sandbox.recordings.pseudonyms import FREE
 from sandbox.recordings.recorded_calls import PRODUCTS, RecordedCall
@@ -24,7 +24,7 @@ FILLED_IN = (*PAYEE, "endtoend_identification")  # words that the player adds to
 NOT_JSON = "{not JSON"
 
 
-def initiation(word: str, table: BodyRow) -> StepMaker:
+def make_initiation_lifter(word: str, table: BodyRow) -> StepMaker:
     filled_in = (*FILLED_IN, "frequency", "start_date") if table is STANDING_ORDER else FILLED_IN
 
     def make_step(lift: LiftState, call: RecordedCall) -> Step:
@@ -32,7 +32,7 @@ def initiation(word: str, table: BodyRow) -> StepMaker:
         if not call.json:
             body = call.body if call.body in ("", "{}", "[]", "null") else NOT_JSON
             return {"call": {"method": "POST", "path": f"/{call.path[0]}/{call.path[1]}", "body": body}}
-        content = order_words(lift, call, VERSION_1 if is_version_1 else table)
+        content = write_order_words(lift, call, VERSION_1 if is_version_1 else table)
         if is_version_1:
             content["version"] = 1
         content |= dict.fromkeys(
@@ -45,22 +45,22 @@ def initiation(word: str, table: BodyRow) -> StepMaker:
         if call.headers.get("request-id") in lift.repeated_ids and call.access_token is None:
             subject.verifier = EXAMPLE_VERIFIER  # the calls have to be identical
         reference = call.json.get("payment_id" if is_version_1 else "endtoend_identification")
-        return initiation_step(lift, call, content, subject, "payment_id", reference)
+        return make_initiation_step(lift, call, content, subject, "payment_id", reference)
 
     return make_step
 
 
-def bulk_file(lift: LiftState, call: RecordedCall) -> Step | None:
-    content = file_words(call, lift.names)
+def lift_bulk_file(lift: LiftState, call: RecordedCall) -> Step | None:
+    content = write_file_words(call, lift.names)
     if isinstance(content, str):
         lift.add_unexplained(call, content)
         return None
     subject = LiftedSubject("file", has_debtor=True)
     reference = call.headers.get("paymentinformationid")
-    return initiation_step(lift, call, content, subject, "payment_file_id", reference)
+    return make_initiation_step(lift, call, content, subject, "payment_file_id", reference)
 
 
-def initiation_step(
+def make_initiation_step(
     lift: LiftState, call: RecordedCall, content: Step, subject: LiftedSubject, id_name: str, reference: Any
 ) -> Step:
     """Makes the step of an initiation. If the bank accepted the initiation and this call is not a repetition, gives the
@@ -68,13 +68,13 @@ def initiation_step(
     word, subject_id = subject.name, str(call.reply_json.get(id_name))
     if call.status != 201 or subject_id in lift.subjects:
         return {word: content}
-    subject.name, subject.last = lift.new_name(word), content
+    subject.name, subject.last = lift.make_name(word), content
     keys = (subject_id, quote(reference, safe="")) if reference and isinstance(reference, str) else (subject_id,)
     lift.add_subject(call, subject, *keys)
     return {word: content, "as": subject.name}
 
 
-def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str, Any]:
+def write_order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str, Any]:
     """Returns the words of a step for a body, with pseudonyms. The step's word `body` takes the fields that have no
     word of their own."""
     body, words = call.json, {}
@@ -93,7 +93,7 @@ def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str
         word: lift.names.account(value) if word == "debtor" and is_foreign else lift.names.hide(word, value)
         for word, value in words.items()
     }
-    body_fields = other_fields(lift.names, table, body, make_body(table, words))
+    body_fields = collect_other_fields(lift.names, table, body, make_body(table, words))
     return content | ({"body": body_fields} if body_fields else {})
 
 
@@ -105,14 +105,14 @@ def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
     return isinstance(value, str) or (isinstance(kind, AmountKind) and kind.number and isinstance(value, int | float))
 
 
-def other_fields(
+def collect_other_fields(
     names: ScenarioPseudonyms, table: BodyRow, body: dict[str, Any], by_words: dict[str, Any]
 ) -> dict[str, Any]:
     field_names = {field.outer for field in table.fields}
     unnamed_fields: dict[str, Any] = {}
     for at, (name, value) in enumerate(body.items(), 1):
         if name not in field_names:
-            unnamed_fields[name if re.fullmatch(r"[a-z_]{1,40}", name) else f"unknown_{at}"] = blank(value)
+            unnamed_fields[name if re.fullmatch(r"[a-z_]{1,40}", name) else f"unknown_{at}"] = make_blank(value)
         elif by_words.get(name) != value and name != "communication_type":
             unnamed_fields[name] = hide_field(names, table, name, value)
     return unnamed_fields
@@ -126,25 +126,25 @@ def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any)
     word = field.words[0] if field is not None and field.words else ""
     if field is not None and field.kind is IBAN and isinstance(value, str):
         return names.iban(value)
-    return names.hide(word, value) if word and isinstance(value, str) else blank(value)
+    return names.hide(word, value) if word and isinstance(value, str) else make_blank(value)
 
 
-def blank(value: Any) -> Any:
+def make_blank(value: Any) -> Any:
     """Returns a value of the same type without its content."""
     if isinstance(value, dict):
-        return {f"part_{at}": blank(inner) for at, inner in enumerate(value.values(), 1)}
+        return {f"part_{at}": make_blank(inner) for at, inner in enumerate(value.values(), 1)}
     if isinstance(value, list):
-        return [blank(inner) for inner in value]
+        return [make_blank(inner) for inner in value]
     return FREE if isinstance(value, str) and not CODE.fullmatch(value) else value
 
 
-def on_initiation(word: str) -> StepMaker:
+def make_lookup_lifter(word: str) -> StepMaker:
     """Returns the maker of a step that asks about an initiation, or cancels it."""
 
     def make_step(lift: LiftState, call: RecordedCall) -> Step | None:
         subject = lift.subjects.get(call.path[2])
         if subject is None:
-            return unknown_initiation(lift, call)
+            return lift_unknown_initiation(lift, call)
         content: dict[str, Any] = {"of": subject.name}
         if "EXTERNAL" in call.query.values():
             content["external"] = True
@@ -164,7 +164,7 @@ def on_initiation(word: str) -> StepMaker:
     return make_step
 
 
-def unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
+def lift_unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
     """Makes the step of a call about an initiation whose id is in no reply of the recording. The bank did not know the
     id, or the initiation is older than the recording."""
     if call.status != 404:

@@ -55,7 +55,7 @@ class LiftState:
     lost_calls: dict[str, list[Step]] = field(default_factory=dict)  # faults of calls that came again, by Request-ID
     names_given: int = 0
 
-    def new_name(self, kind: str) -> str:
+    def make_name(self, kind: str) -> str:
         self.names_given += 1
         return f"{kind}-{self.names_given}"
 

@@ -56,10 +56,10 @@ PKCE = {"Code-Challenge-Method": "S256", "Code-Challenge": EXAMPLE_CHALLENGE}
 WORDS = {"status": "status", "details": "details", "cancellation": "cancel"}  # of steps, by operation
 RESENDING = ("pay", "order", "file")
 STEP_MAKERS: dict[str, StepMaker] = {
-    "payment_initiation": initiation_steps.initiation("pay", PAYMENT),
-    "standing_order_initiation": initiation_steps.initiation("order", STANDING_ORDER),
-    "bulk_initiation": initiation_steps.bulk_file,
-    **{f"{kind}_{asked}": initiation_steps.on_initiation(word) for kind in KINDS for asked, word in WORDS.items()},
+    "payment_initiation": initiation_steps.make_initiation_lifter("pay", PAYMENT),
+    "standing_order_initiation": initiation_steps.make_initiation_lifter("order", STANDING_ORDER),
+    "bulk_initiation": initiation_steps.lift_bulk_file,
+    **{f"{kind}_{asked}": initiation_steps.make_lookup_lifter(word) for kind in KINDS for asked, word in WORDS.items()},
     "consent_addresses": account_steps.consent,
     "token": account_steps.token,
     "accounts": account_steps.accounts,
@@ -86,17 +86,17 @@ def read_liftable(content: bytes) -> Recording:
 def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
     """Returns the scenario as YAML, and a line for each call that could not be explained."""
     calls = recording.calls
-    head = loaded_scenario(calls)
+    head = find_loaded_scenario(calls)
     people = {name: head[name] for name in ("extends", "bank") if name in head}
     fixtures = read_content(people, "scenario").fixtures if people else load("default").fixtures
     patterns = [row["when"].get("creditor_name") for row in head.get("rules", ()) if isinstance(row.get("when"), dict)]
     lift = lift_calls(calls, ScenarioPseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern)))
     if not lift.has_controls:
         head["clock"] = {"at": write_instant(opening_of(calls)), "frozen": True}
-    return scenario_text(title, head, lift), lift.unexplained
+    return write_scenario_text(title, head, lift), lift.unexplained
 
 
-def loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
+def find_loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
     """Returns the scenario that a call of the recording loads. Returns an empty dictionary if no call loads a
     scenario."""
     for call in calls:
@@ -108,7 +108,7 @@ def loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
     return {}
 
 
-def scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) -> str:
+def write_scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) -> str:
     lines = [
         f"scenario: {json.dumps(title)}",
         "about: Lifted from a record. Names, IBANs and communications are other ones.",
@@ -150,16 +150,16 @@ def opening_of(record: Sequence[RecordedCall]) -> datetime:
     return OPENING if None in times or not times else times[0] or OPENING
 
 
-def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
+def find_gaps(record: Sequence[RecordedCall]) -> dict[int, str]:
     """Returns how much time passes before each call, by the number of the call."""
     if any(call.began is None for call in record):
         return {}
-    last = last_places(record)
+    last = find_last_places(record)
     gaps: dict[int, str] = {}
     pending_gap, until = timedelta(), 0
     for at, (before, call) in enumerate(zip(record, record[1:], strict=False), 1):
         assert before.began is not None and call.began is not None
-        until = max([until, *(last.get(key, 0) for key in keys_begun_by(before))])
+        until = max([until, *(last.get(key, 0) for key in list_begun_keys(before))])
         pending_gap += call.began - before.began
         if pending_gap >= SHORTEST_GAP and at > until:
             gaps[call.number] = write_duration(timedelta(seconds=round(pending_gap.total_seconds())))
@@ -167,7 +167,7 @@ def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
     return gaps
 
 
-def keys_begun_by(call: RecordedCall) -> Iterator[str]:
+def list_begun_keys(call: RecordedCall) -> Iterator[str]:
     """Yields the ids and the challenge of the initiation or consent that this call begins. Later calls refer to it by
     these keys."""
     if call.status == 201 or call.path[0] == "consent-uris":
@@ -178,7 +178,7 @@ def keys_begun_by(call: RecordedCall) -> Iterator[str]:
         yield call.headers.get("code-challenge", "")
 
 
-def last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
+def find_last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
     """Returns an index for each id or challenge. No time may pass before the call at this index, because the call still
     asks about something under way."""
     last: dict[str, int] = {}
@@ -197,7 +197,7 @@ def is_reached_by_time(call: RecordedCall) -> bool:
 # Calls at the same time
 
 
-def concurrent_groups(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCall]]:
+def group_concurrent_calls(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCall]]:
     """Yields the calls in groups. Each call of a group, except the first, began before an earlier call of the group was
     answered."""
     group: list[RecordedCall] = []
@@ -262,8 +262,8 @@ def lift_calls(record: Sequence[RecordedCall], names: ScenarioPseudonyms) -> Lif
         repeated_ids=[request_id for request_id in times if request_id and times[request_id] > 1],
         following_pages={call.query["next"]: call for call in record if "next" in call.query},
     )
-    gaps = {} if lift.has_controls else gaps_in(record)
-    for group in concurrent_groups([call for call in record if not is_question(call)]):
+    gaps = {} if lift.has_controls else find_gaps(record)
+    for group in group_concurrent_calls([call for call in record if not is_question(call)]):
         if group[0].number in gaps:
             lift.steps.append({"clock": gaps[group[0].number]})
         lift_group(lift, group, partial(lift_one_call, lift))
@@ -339,7 +339,7 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
     client = client_of(call)
     if client not in (None, OWN_CLIENT) and word != "call":
         content["client"] = client
-    headers = wrong_headers(row, call) | (repeated_headers(lift, call) if call.method == "POST" else {})
+    headers = find_wrong_headers(row, call) | (find_repeated_headers(lift, call) if call.method == "POST" else {})
     if headers:
         content["headers"] = headers
     if call.is_lost or (call.status == 200 and isinstance(call.reply, str) and call.reply):
@@ -349,7 +349,7 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
     error, address = call.reply_json.get("error", call.status), sca_link(call.reply_json)
     if call.status == 401 and address:  # where the customer authenticates again
         content["refused"] = error
-        subject = lift.subjects[address] = LiftedSubject(lift.new_name("authentication"))
+        subject = lift.subjects[address] = LiftedSubject(lift.make_name("authentication"))
         name_field = {"as": subject.name}
     elif call.status >= 400:
         content["refused"] = call.status if call.status in BY_FAULT else error
@@ -368,7 +368,7 @@ def client_of(call: RecordedCall) -> str | None:
         return None
 
 
-def wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
+def find_wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
     """Returns the headers for which the call was refused. A missing header has the value None."""
     if call.status in BY_STATUS:
         return {name: call.headers.get(name.lower()) for name in BY_STATUS[call.status]}
@@ -392,7 +392,7 @@ def wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
     return {name: value for name, value in values.items() if f"'{name}'" in text}
 
 
-def repeated_headers(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
+def find_repeated_headers(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
     """Returns a fixed Request-ID, and perhaps a fixed challenge, for an initiation that was accepted more than once.
     Its repetitions are then identical. Returns no headers for other calls."""
     request_id = call.headers.get("request-id", "")

@@ -87,18 +87,18 @@ class ScenarioPseudonyms(Pseudonyms):
 # Bulk files
 
 
-def file_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
+def write_file_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
     """Returns the content of a step `file`. Returns a text with the reason if no such step can be made."""
     if len(call.body) > FILE_MAX:
         return f"its file is over {FILE_MAX:,} characters long"
-    content = csv_words(call, names) if call.path[1] == "csv" else xml_words(call, names)
+    content = write_csv_words(call, names) if call.path[1] == "csv" else write_xml_words(call, names)
     if isinstance(content, str):
         return content
     reference = call.headers.get("paymentinformationid")
     return content | ({"payment_information_id": names.reference(reference)} if reference else {})
 
 
-def xml_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
+def write_xml_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
     if call.status >= 400 and "<!DOCTYPE" in call.body:
         return {"content": WITH_TYPE, "product": call.path[1]}
     lifted = lift_xml(call.body, names)
@@ -107,7 +107,7 @@ def xml_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] |
     return {"content": lifted, "product": call.path[1]}
 
 
-def csv_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
+def write_csv_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
     text = call.body.removeprefix("\ufeff")
     delimiter = ";" if ";" in text.partition("\n")[0] else ","
     rows = list(csv.DictReader(StringIO(text), delimiter=delimiter))

@@ -66,7 +66,7 @@ class BankRecorder:
         self.address = read_bank_address(bank)
         parts = urlsplit(self.address)
         self._client = httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False)
-        self._masker = Masker(own_pseudonyms(load("default").fixtures), [parts.netloc], parts.path)
+        self._masker = Masker(make_own_pseudonyms(load("default").fixtures), [parts.netloc], parts.path)
         self._writer = HarWriter(out)
         self._lock = threading.Lock()
         self._begun = 0
@@ -122,7 +122,7 @@ class BankRecorder:
                 text_of(body),
                 0 if response is None else response.status_code,
                 read_headers(() if response is None else response.headers.multi_items()),
-                "" if response is None else unpacked(response, raw),
+                "" if response is None else decode_reply(response, raw),
                 datetime.fromtimestamp(began, UTC),
                 datetime.fromtimestamp(machine_time(), UTC),
             )
@@ -139,7 +139,7 @@ def suppress_and_count(failures: list[str]) -> Iterator[None]:
         failures.append(type(fault).__name__)
 
 
-def own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
+def make_own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
     """Returns pseudonyms that do not change the sandbox's own accounts and the names of its rules. These are nobody's
     data, and a scenario needs them."""
     rules = load("default").rules
@@ -147,7 +147,7 @@ def own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
     return Pseudonyms(set(fixtures.accounts), patterns)
 
 
-def unpacked(response: httpx.Response, raw: bytes) -> str:
+def decode_reply(response: httpx.Response, raw: bytes) -> str:
     """Returns the text of a reply, or an empty text if its encoding is unknown."""
     try:
         return text_of(httpx.Response(response.status_code, headers=response.headers, content=raw).content)

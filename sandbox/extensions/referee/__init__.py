@@ -12,7 +12,7 @@ DOCUMENTS = (
         task="Find mistakes of a client",
         about="The referee names each one, with its rule and the call.",
     ),
-    Document("referee-rules", "Reference", after="scenario-keys", source=f"{ROOM}.documents:rules_page"),
+    Document("referee-rules", "Reference", after="scenario-keys", source=f"{ROOM}.documents:write_rules_page"),
 )
 EXTENSION = Extension(
     name="referee",

@@ -173,18 +173,18 @@ def ended_used(event: Observation, memory: RuleState) -> str | None:
     return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.started >= ended else None
 
 
-def lists_or_refused(event: Observation) -> bool:
+def is_list_or_refusal(event: Observation) -> bool:
     return not event.accepted or event.operation == "accounts"
 
 
-rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(
-    lambda event, memory: "the logical-id is none of this consent" if owner_elsewhere(event, memory) == "" else None,
+rule("logical-id-stale", ERROR, "choice 8", READS, only=is_list_or_refusal).says(
+    lambda event, memory: "the logical-id is none of this consent" if find_other_owner(event, memory) == "" else None,
     "A logical-id of another consent is used.",
     "Read the account list again after every new consent: logical ids are its own.",
 )
 
 
-def owner_elsewhere(event: Observation, memory: RuleState) -> str | None:
+def find_other_owner(event: Observation, memory: RuleState) -> str | None:
     """Returns the PSU whose account list had the refused logical id, if it is another PSU. Returns an empty text if no
     other PSU's list had it, and None if the call was not refused for its logical id. Stores account lists for later
     calls."""
@@ -198,13 +198,13 @@ def owner_elsewhere(event: Observation, memory: RuleState) -> str | None:
     return customer if grant is not None and customer != grant.customer else ""
 
 
-@rule("account-of-another-psu", ERROR, "service 4.9", READS, only=lists_or_refused)
+@rule("account-of-another-psu", ERROR, "service 4.9", READS, only=is_list_or_refusal)
 def account_of_another(event: Observation, memory: RuleState) -> str | None:
     """An account of one PSU is read with the token of another PSU.
 
     Store logical ids with the PSU whose consent gave them.
     """
-    owner = owner_elsewhere(event, memory)
+    owner = find_other_owner(event, memory)
     return f"the logical-id is of a consent of {owner}" if owner else None
 
 

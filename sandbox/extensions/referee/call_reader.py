@@ -18,7 +18,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.names import last_segment
 from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
-from sandbox.extensions.referee.fingerprints import file_prints, fingerprint
+from sandbox.extensions.referee.fingerprints import compute_file_prints, compute_fingerprint
 from sandbox.extensions.referee.observations import (
     MENDED_BY_PSU,
     PSU_OPENS,
@@ -73,7 +73,7 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
         event.query = dict(parse_qsl(record.query[:QUERY_MAX], keep_blank_values=True))
     authorization = record.headers.get("HTTP_AUTHORIZATION")
     if authorization is not None and authorization[:7].lower() == "bearer ":
-        event.access_token = fingerprint(authorization[7:].strip())
+        event.access_token = compute_fingerprint(authorization[7:].strip())
     if operation is not None:
         event.version, event.product = record.version, record.named.get("product", "")[:NAME_MAX] or None
         if operation in READERS:
@@ -99,21 +99,23 @@ def read_consent(event: Observation, record: CallRecord) -> None:
     content = content_of(record.response) if event.accepted else None
     rows = content if isinstance(content, list) else ()
     addresses = (row.get("consent_uri") for row in rows if isinstance(row, dict))
-    event.addresses = tuple(fingerprint(last_segment(address)) for address in addresses if isinstance(address, str))
+    event.addresses = tuple(
+        compute_fingerprint(last_segment(address)) for address in addresses if isinstance(address, str)
+    )
 
 
 def read_challenge(event: Observation, record: CallRecord) -> None:
     if record.challenge is not None:
-        event.challenge = record.challenge[0], fingerprint(record.challenge[1])
+        event.challenge = record.challenge[0], compute_fingerprint(record.challenge[1])
 
 
 def read_initiation(event: Observation, record: CallRecord) -> None:
     if event.accepted or 0 < record.length <= BODY_MAX:
         content = record.body
         if event.operation == "bulk_initiation":
-            event.body, event.file_payments = record.prints.get("referee") or file_prints(content)
+            event.body, event.file_payments = record.prints.get("referee") or compute_file_prints(content)
         else:
-            event.body = fingerprint(content)
+            event.body = compute_fingerprint(content)
         if event.accepted or event.is_lost or event.error in MENDED_BY_PSU:
             event.likeness = likeness_of(event, content)
     read_challenge(event, record)
@@ -135,7 +137,7 @@ def likeness_of(event: Observation, content: bytes) -> Likeness | None:
     """
     payment = event.bank.payments.get(event.subject or "")
     if payment is None:
-        return None if event.accepted else likeness_in_body(event.product or "", content)
+        return None if event.accepted else read_likeness(event.product or "", content)
     order = payment.order
     payee, payer = order.creditor.iban or order.creditor.bban, order.debtor and order.debtor.iban
     amount = f"{order.amount.number:f}", order.amount.currency
@@ -143,7 +145,7 @@ def likeness_of(event: Observation, content: bytes) -> Likeness | None:
     return make_likeness(order.endtoend_identification, order.product, payee, *amount, payer, *remittance)
 
 
-def likeness_in_body(product: str, content: bytes) -> Likeness | None:
+def read_likeness(product: str, content: bytes) -> Likeness | None:
     """Returns the likeness of the payment in a body of version 3 (service 2.1), or None if fields are missing."""
     try:
         body = orjson.loads(content[:BODY_MAX])
@@ -181,7 +183,7 @@ def read_token(event: Observation, record: CallRecord) -> None:
         return
     form = dict(parse_qsl(record.body.decode("latin-1"), keep_blank_values=True))
     event.code, event.refresh_token = (
-        fingerprint(form[name]) if form.get(name) else None for name in ("code", "refresh_token")
+        compute_fingerprint(form[name]) if form.get(name) else None for name in ("code", "refresh_token")
     )
     event.has_secret_in_form = "client_secret" in form
     if not event.accepted:
@@ -189,11 +191,11 @@ def read_token(event: Observation, record: CallRecord) -> None:
         return
     verifier = form.get("code_verifier", "")
     if verifier and verifier.isascii() and event.code is not None:
-        event.verifier_challenges = (fingerprint(challenge_of("S256", verifier)), fingerprint(verifier))
+        event.verifier_challenges = (compute_fingerprint(challenge_of("S256", verifier)), compute_fingerprint(verifier))
         event.verifier_letters = len(set(verifier))
     content = content_of(record.response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
-        event.new_refresh_token = fingerprint(content["refresh_token"])
+        event.new_refresh_token = compute_fingerprint(content["refresh_token"])
 
 
 def read_accounts(event: Observation, record: CallRecord) -> None:
@@ -203,15 +205,15 @@ def read_accounts(event: Observation, record: CallRecord) -> None:
 def read_transactions(event: Observation, record: CallRecord) -> None:
     read_accounts(event, record)
     if key := event.query.get("next"):
-        event.page_key = fingerprint(key)
+        event.page_key = compute_fingerprint(key)
     sca_token = record.headers.get("HTTP_SCA_TOKEN")
     if event.error == "SCA_REQUIRED":
-        event.addresses = (fingerprint(str(event.facts["address"])),)
+        event.addresses = (compute_fingerprint(str(event.facts["address"])),)
     if not event.accepted or record.grant is None:
         return
     if record.response.is_sequence:
         _, has_next, rest = record.response.get_data().rpartition(NEXT_KEY)
-        event.next_page_key = fingerprint(rest.partition(b'"')[0]) if has_next else None
+        event.next_page_key = compute_fingerprint(rest.partition(b'"')[0]) if has_next else None
     since = event.query.get("date_from")
     if since is None or event.page_key is not None:
         return
@@ -252,7 +254,7 @@ def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator
     """Yields the acts of a customer that this request of a page or a control performed."""
     path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
     if path in CONTROLS:
-        yield from acts_by_control(environ, response, bank)
+        yield from find_acts_of_control(environ, response, bank)
     elif (page := PAGE.match(path)) is not None:
         if method == "GET" and page[2] is None:
             yield from act_at(bank, page[1], PSU_OPENS, environ.get("QUERY_STRING", ""), response.status_code)
@@ -260,7 +262,7 @@ def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator
             yield from act_at(bank, page[1], PSU_RETURNS, urlsplit(response.headers["Location"]).query)
 
 
-def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
+def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
     """Yields the acts of a customer that a control performed. Such a control opens the address and answers in one
     call."""
     body: bytes = body_of(environ["werkzeug.request"])
@@ -278,7 +280,7 @@ def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> 
         yield from act_at(bank, token, PSU_RETURNS, urlsplit(str(reply.get("redirect", ""))).query)
 
 
-def acts_by_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
+def find_acts_of_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
     """Yields the acts of a customer whom a rule of the scenario sends back to the TPP. The callback names the
     initiation or the consent address at which the customer was."""
     subject = bank.find_subject(callback.subject)
@@ -300,12 +302,12 @@ def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200)
     query = dict(parse_qsl(text[:ADDRESS_QUERY_MAX], keep_blank_values=True))
     exchange = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
     event = Observation(exchange, bank, operation, client, subject, status)
-    event.addresses = (fingerprint(token),)
+    event.addresses = (compute_fingerprint(token),)
     event.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
     if (state := query.get("state")) is not None:
-        event.psu_state, event.psu_state_length = fingerprint(state), len(state)
+        event.psu_state, event.psu_state_length = compute_fingerprint(state), len(state)
     event.is_psu_refusal = "error" in query
     code = bank.codes.get(query.get("code", ""))
     if code is not None and code.grant.consent_id is not None:
-        event.grant, event.code = code.grant, fingerprint(query["code"])
+        event.grant, event.code = code.grant, compute_fingerprint(query["code"])
     yield event

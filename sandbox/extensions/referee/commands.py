@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import click
 
 from sandbox.commands.remote import RemoteWorld, remote
-from sandbox.commands.screen import table
+from sandbox.commands.screen import format_table
 
 LEVELS = ("error", "warning", "advice")
 FORMATS = ("sarif", "junit", "html")
@@ -70,5 +70,5 @@ def render_coverage(summary: dict[str, Any]) -> str:
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in summary["table"]]
     missing = "\n".join(f"  {describe_cell(cell)}" for cell in summary["most_useful_not_met"])
-    head = table(rows, ("kind", "reached", "all", "percent"))
+    head = format_table(rows, ("kind", "reached", "all", "percent"))
     return f"{head}\n\n{summary['percent']} % of everything. Not reached yet, most useful first:\n{missing}"

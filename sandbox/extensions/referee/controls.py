@@ -10,7 +10,16 @@ from sandbox.extensions.referee.report import as_json, report_of
 from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.body_fields import reply
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.web.docs.control_schemas import LoggedCall, amount, flag, number, rows, text, text_or_null, texts
+from sandbox.web.docs.control_schemas import (
+    LoggedCall,
+    amount,
+    flag,
+    make_rows_field,
+    number,
+    text,
+    text_or_null,
+    texts,
+)
 from sandbox.web.docs.reply_schemas import one_of
 from sandbox.worlds.world import World
 
@@ -46,7 +55,7 @@ class FindingSchema(Schema):
     clause = text()
     call = fields.Nested(LoggedCall, required=True)
     what = text()
-    proof = rows(LoggedCall)
+    proof = make_rows_field(LoggedCall)
     difference = texts()
     instead = text()
     waved_off = flag()
@@ -61,7 +70,7 @@ class RefereeReportSchema(Schema):
     rules = number()
     counts = fields.Nested(FindingCounts, required=True)
     waved_off = number()
-    findings = rows(FindingSchema)
+    findings = make_rows_field(FindingSchema)
     not_listed = fields.Dict(fields.String(), fields.Integer(), required=True)
 
 
@@ -70,6 +79,6 @@ CoverageRow = reply("CoverageRow", kind=text(), met=number(), all=number(), perc
 
 class Coverage(Schema):
     percent = amount()
-    table = rows(CoverageRow)
+    table = make_rows_field(CoverageRow)
     most_useful_not_met = texts()
     cells = fields.Dict(fields.String(), fields.Dict(fields.String(), fields.Boolean()), required=True)

@@ -50,7 +50,7 @@ BY_FAULT = {
 KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
-def all_cells(settled_status: str) -> dict[str, list[str]]:
+def list_cells(settled_status: str) -> dict[str, list[str]]:
     """Returns all cells by kind. A bank uses one of two tables of moves for some products, and `settled_status` says
     which."""
     ended = " (ACSP)"
@@ -73,7 +73,7 @@ def move_text(path: str, source: str | None, trigger: str, target: str) -> str:
     return f"{path}: {source} {trigger} {target}"
 
 
-def reached_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
+def find_reached_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
     reached: dict[str, set[str]] = {kind: set() for kind in KINDS}
     reached["move"] = {move_text(*row) for row in referee.count_moves(bank)}
     for operation, version, status, error, state in referee.met:
@@ -93,8 +93,8 @@ def reached_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
 
 def coverage_of(world: World) -> dict[str, Any]:
     def collect(bank: Bank) -> dict[str, Any]:
-        cells = all_cells(bank.settings.settled_status)
-        reached = reached_cells(referee_of(world), bank)
+        cells = list_cells(bank.settings.settled_status)
+        reached = find_reached_cells(referee_of(world), bank)
         return summarize({kind: {cell: cell in reached[kind] for cell in cells[kind]} for kind in KINDS})
 
     return world.ask(collect)
@@ -113,18 +113,18 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
 def summarize(cells: Cells) -> dict[str, Any]:
     """Returns the table of cells, the overall percentage, and the most useful cells that were not reached."""
     table = [
-        {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": percent(rows.values())}
+        {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": compute_percent(rows.values())}
         for kind, rows in cells.items()
     ]
     return {
-        "percent": percent([is_met for rows in cells.values() for is_met in rows.values()]),
+        "percent": compute_percent([is_met for rows in cells.values() for is_met in rows.values()]),
         "table": table,
-        "most_useful_not_met": most_useful(cells),
+        "most_useful_not_met": find_most_useful(cells),
         "cells": cells,
     }
 
 
-def percent(cells_met: Iterable[bool]) -> float:
+def compute_percent(cells_met: Iterable[bool]) -> float:
     values = list(cells_met)
     return round(100 * sum(values) / len(values), 1) if values else 0.0
 
@@ -138,7 +138,7 @@ def describe_cell(cell: str) -> str:
     return f"{cell}: {row.status} {row.error} {row.code}"
 
 
-def most_useful(cells: Cells) -> list[str]:
+def find_most_useful(cells: Cells) -> list[str]:
     """Returns the cells that a client should reach next. Common errors come first, then operations. Details of an
     operation come early only if the client has called that operation."""
     missing = [f"{kind} {cell}" for kind in KINDS for cell, is_met in cells[kind].items() if not is_met]

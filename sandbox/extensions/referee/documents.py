@@ -7,31 +7,42 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.banking.durations import write_instant
-from sandbox.extensions.referee.report import SHOWN, BrokenRule, RefereeReport, broken_rules
+from sandbox.extensions.referee.report import SHOWN, BrokenRule, RefereeReport, list_broken_rules
 from sandbox.extensions.referee.rule import Finding, RefereeRule, Severity
 from sandbox.extensions.referee.table import TABLE
-from sandbox.web.docs.reference_tables import Table, table, table_page
-from sandbox.web.html.pages import page_headers, policy_of, source_of, whole_page
-from sandbox.web.html.reports import STYLE, Case, Suite, article, escape_text, one_run, suppressed_for, write_junit
+from sandbox.web.docs.reference_tables import Table, make_table, write_table_page
+from sandbox.web.html.pages import draw_whole_page, make_page_headers, policy_of, source_of
+from sandbox.web.html.reports import (
+    STYLE,
+    Case,
+    Suite,
+    escape_text,
+    make_run,
+    make_suppression,
+    write_article,
+    write_junit,
+)
 from sandbox.worlds.calls import Exchange, describe_call
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}  # of SARIF
 LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 PLACES = {row.id: place for place, row in enumerate(TABLE)}
 # The policy repeats that of the page, with the parts that only a header can have.
-HEADERS = page_headers(policy_of(style=source_of(STYLE), img="data:"))
+HEADERS = make_page_headers(policy_of(style=source_of(STYLE), img="data:"))
 
 
 def as_junit(report: RefereeReport, level: Severity) -> bytes:
     """Returns a report with a test case for each rule. A case fails if its rule has a finding at or above the level.
     Other findings are in the output of the case."""
-    failed = {row.rule.id for row in report.unwaived(level)}
-    cases = [junit_case(rule, [row for row in report.findings if row.rule.id == rule.id], failed) for rule in TABLE]
+    failed = {row.rule.id for row in report.list_unwaived(level)}
+    cases = [
+        make_junit_case(rule, [row for row in report.findings if row.rule.id == rule.id], failed) for rule in TABLE
+    ]
     return write_junit([Suite(f"referee {report.world}", cases, "referee")])
 
 
-def junit_case(rule: RefereeRule, findings: list[Finding], failed: set[str]) -> Case:
-    text = "\n".join(map(junit_line, findings)) + f"\n{rule.instead} ({rule.clause})"
+def make_junit_case(rule: RefereeRule, findings: list[Finding], failed: set[str]) -> Case:
+    text = "\n".join(map(write_junit_line, findings)) + f"\n{rule.instead} ({rule.clause})"
     if rule.id in failed:
         return Case(rule.id, "failure", rule.title, text, rule.severity.value)
     if findings and findings[0].reason is not None:
@@ -39,7 +50,7 @@ def junit_case(rule: RefereeRule, findings: list[Finding], failed: set[str]) -> 
     return Case(rule.id, "system-out", text=text) if findings else Case(rule.id)
 
 
-def junit_line(finding: Finding) -> str:
+def write_junit_line(finding: Finding) -> str:
     exchange = finding.exchange
     call = f"{exchange.operation or exchange.method + ' ' + exchange.path} {exchange.request_id}".strip()
     waived = "" if finding.reason is None else f" (accepted: {finding.reason})"
@@ -47,10 +58,12 @@ def junit_line(finding: Finding) -> str:
 
 
 def as_sarif(report: RefereeReport) -> dict[str, Any]:
-    return one_run("referee", map(sarif_rule, TABLE), map(sarif_result, report.findings), {"world": report.world})
+    return make_run(
+        "referee", map(make_sarif_rule, TABLE), map(make_sarif_result, report.findings), {"world": report.world}
+    )
 
 
-def sarif_rule(row: RefereeRule) -> dict[str, Any]:
+def make_sarif_rule(row: RefereeRule) -> dict[str, Any]:
     return {
         "id": row.id,
         "shortDescription": {"text": f"{row.title}."},
@@ -60,7 +73,7 @@ def sarif_rule(row: RefereeRule) -> dict[str, Any]:
     }
 
 
-def sarif_result(finding: Finding) -> dict[str, Any]:
+def make_sarif_result(finding: Finding) -> dict[str, Any]:
     rule, exchange = finding.rule, finding.exchange
     name = f"{exchange.operation or exchange.method} {exchange.request_id}".strip()
     call = describe_call(exchange)
@@ -71,7 +84,7 @@ def sarif_result(finding: Finding) -> dict[str, Any]:
         "message": {"text": f"{rule.title}: {finding.what}. {rule.instead} ({rule.clause})"},
         "locations": [
             {
-                "physicalLocation": sarif_location(exchange),
+                "physicalLocation": make_sarif_location(exchange),
                 "logicalLocations": [{"name": exchange.operation or "call", "fullyQualifiedName": name}],
             }
         ],
@@ -79,13 +92,13 @@ def sarif_result(finding: Finding) -> dict[str, Any]:
     }
     if finding.proof.calls:
         result["relatedLocations"] = [
-            {"physicalLocation": sarif_location(call), "message": {"text": f"call {call.request_id}"}}
+            {"physicalLocation": make_sarif_location(call), "message": {"text": f"call {call.request_id}"}}
             for call in finding.proof.calls
         ]
-    return result | suppressed_for(finding.reason)
+    return result | make_suppression(finding.reason)
 
 
-def sarif_location(exchange: Exchange) -> dict[str, Any]:
+def make_sarif_location(exchange: Exchange) -> dict[str, Any]:
     """Returns the location of a call for SARIF. Code hosts require a file and a line, so the path of the call is the
     file, and the line is 1."""
     # A relative reference (RFC 3986, 4.2): escapes stay, and no colon may look like a scheme.
@@ -96,17 +109,19 @@ def sarif_location(exchange: Exchange) -> dict[str, Any]:
 
 def as_page(report: RefereeReport) -> str:
     """Returns one HTML page with an article for each broken rule, the gravest first."""
-    unwaived = len(report.unwaived())
+    unwaived = len(report.list_unwaived())
     summary = f"{unwaived} finding{'' if unwaived == 1 else 's'}, {len(report.findings) - unwaived} accepted."
     body = f"<h1>Referee: world {escape(report.world)}</h1><p>{summary if report.findings else 'No finding.'}</p>"
-    rows = sorted(broken_rules(report), key=lambda row: row.reason is not None)
-    return whole_page(f"Referee: {report.world}", STYLE, body + "".join(map(rule_article, rows)))
+    rows = sorted(list_broken_rules(report), key=lambda row: row.reason is not None)
+    return draw_whole_page(f"Referee: {report.world}", STYLE, body + "".join(map(write_rule_article, rows)))
 
 
-def rule_article(row: BrokenRule) -> str:
+def write_rule_article(row: BrokenRule) -> str:
     rule, times = row.rule, row.times
     waived = "" if row.reason is None else f"<p>Accepted: {escape_text(row.reason)}</p>"
-    first_findings, folded_findings = (finding_list(part) for part in (row.findings[:SHOWN], row.findings[SHOWN:]))
+    first_findings, folded_findings = (
+        write_finding_list(part) for part in (row.findings[:SHOWN], row.findings[SHOWN:])
+    )
     more = (
         f"<details><summary>{len(row.findings) - SHOWN:,} more</summary>{folded_findings}</details>"
         if folded_findings
@@ -118,15 +133,15 @@ def rule_article(row: BrokenRule) -> str:
         f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}</small></p>"
     )
     title = f"{rule.title}, {times:,} times" if times > 1 else rule.title
-    return article(rule.severity.value + (" waved" if waived else ""), title, content)
+    return write_article(rule.severity.value + (" waved" if waived else ""), title, content)
 
 
-def finding_list(findings: Sequence[Finding]) -> str:
-    rows = "".join(f"<li>{finding_lines(finding)}</li>" for finding in findings)
+def write_finding_list(findings: Sequence[Finding]) -> str:
+    rows = "".join(f"<li>{write_finding(finding)}</li>" for finding in findings)
     return f"<ul>{rows}</ul>" if rows else ""
 
 
-def finding_lines(finding: Finding) -> str:
+def write_finding(finding: Finding) -> str:
     exchange, proof = finding.exchange, finding.proof
     calls = "".join(f"<li>call <code>{escape(call.request_id)}</code></li>" for call in proof.calls)
     rows = "".join(f"<li><code>{escape_text(line)}</code></li>" for line in proof.difference)
@@ -140,11 +155,11 @@ def finding_lines(finding: Finding) -> str:
 
 
 def rules() -> Table:
-    return table(
+    return make_table(
         ("rule", "severity", "what is seen", "instead"),
         ((row.id, row.severity.value, row.title, row.instead, row.clause) for row in TABLE),
     )
 
 
-def rules_page() -> str:
-    return table_page("referee", "Rules of the referee", "What it notices about clients.")
+def write_rules_page() -> str:
+    return write_table_page("referee", "Rules of the referee", "What it notices about clients.")

@@ -13,7 +13,7 @@ START_OF_ELEMENT = re.compile(rb"<[^/]")
 PIECE = 200_000  # bytes: a search stops all other threads, for 6 ms with 1 MB
 
 
-def fingerprint(text: str | bytes) -> bytes:
+def compute_fingerprint(text: str | bytes) -> bytes:
     """Returns a keyed hash of a secret, which cannot be reversed. Equal secrets have equal fingerprints."""
     return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
 
@@ -25,11 +25,11 @@ class FilePrints(NamedTuple):
     payments: bytes
 
 
-def file_prints(content: bytes) -> FilePrints:
+def compute_file_prints(content: bytes) -> FilePrints:
     payments = blake2b(digest_size=12, key=_KEY)
     for piece in pieces_of(content):
         payments.update(OF_MESSAGE.sub(b"", piece))
-    return FilePrints(fingerprint(content), payments.digest())
+    return FilePrints(compute_fingerprint(content), payments.digest())
 
 
 def pieces_of(content: bytes) -> Iterator[bytes]:

@@ -78,10 +78,10 @@ def again_while_recycled(event: Observation, memory: RuleState) -> str | Proof |
     proof_text = (
         f"{earlier.id} of the same customer, beneficiary and amount is {earlier.status.value} and is tried again"
     )
-    return Proof(proof_text, (before[1],), tuple(differences(earlier.order, order)))
+    return Proof(proof_text, (before[1],), tuple(find_differences(earlier.order, order)))
 
 
-def differences(earlier: PaymentRequest, later: PaymentRequest) -> Iterator[str]:
+def find_differences(earlier: PaymentRequest, later: PaymentRequest) -> Iterator[str]:
     """Yields the fields in which two payments differ, each with both values."""
     names = ["endtoend_identification"]
     if earlier != replace(later, endtoend_identification=earlier.endtoend_identification):
@@ -155,7 +155,7 @@ def for_psu_again(event: Observation, memory: RuleState) -> str | None:
     Stop after a few tries and tell the customer, who can change funds, limits and the channel.
     """
     order = event.likeness.order if event.likeness is not None else event.body
-    times = memory.streak((event.client, order, event.error), event, REFUSED_WITHIN)
+    times = memory.extend_streak((event.client, order, event.error), event, REFUSED_WITHIN)
     return f"{times} times in a row" if times == REFUSED_MAX else None
 
 

@@ -6,7 +6,7 @@ from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
-from sandbox.extensions.referee.fingerprints import file_prints
+from sandbox.extensions.referee.fingerprints import compute_file_prints
 from sandbox.lazy import load
 from sandbox.storage.format import StateFileError
 from sandbox.web.api.call_records import CallListener, Calls
@@ -34,4 +34,4 @@ def watch(environ: dict[str, Any], response: Response, worlds: WorldRegistry) ->
         pass
 
 
-REFEREE = CallListener("referee", listen, watch, file_prints)
+REFEREE = CallListener("referee", listen, watch, compute_file_prints)

@@ -24,7 +24,7 @@ class RefereeReport:
     findings: list[Finding]
     unlisted: dict[str, int]  # findings of which only the number is kept, by rule
 
-    def unwaived(self, level: Severity = Severity.ADVICE) -> list[Finding]:
+    def list_unwaived(self, level: Severity = Severity.ADVICE) -> list[Finding]:
         """The findings at or above the level that are not waived."""
         return [row for row in self.findings if row.reason is None and row.rule.severity.is_at_least(level)]
 
@@ -43,7 +43,7 @@ class BrokenRule:
         return len(self.findings) + self.unlisted
 
 
-def broken_rules(report: RefereeReport) -> list[BrokenRule]:
+def list_broken_rules(report: RefereeReport) -> list[BrokenRule]:
     """Returns the broken rules, the gravest first. Among equally grave rules, the rule that was broken last comes
     first."""
     rows: dict[str, BrokenRule] = {}
@@ -75,8 +75,8 @@ def report_of(world: World, waives: Iterable[str] = ()) -> RefereeReport:
     def collect(bank: Bank) -> RefereeReport:
         referee = referee_of(world)
         reasons = read_setting(bank.settings.referee_waives) | dict(map(read_waive, waives))
-        findings = [replace(row, reason=reasons.get(row.rule.id)) for row in referee.findings(bank)]
-        return RefereeReport(world.name, findings, referee.unlisted_counts())
+        findings = [replace(row, reason=reasons.get(row.rule.id)) for row in referee.list_findings(bank)]
+        return RefereeReport(world.name, findings, referee.count_unlisted())
 
     return world.ask(collect)
 
@@ -99,18 +99,18 @@ def describe_finding(finding: Finding) -> dict[str, Any]:
 
 
 def as_json(report: RefereeReport) -> dict[str, Any]:
-    counts = Counter(row.rule.severity.value for row in report.unwaived())
+    counts = Counter(row.rule.severity.value for row in report.list_unwaived())
     return {
         "world": report.world,
         "rules": len(TABLE),
         "counts": {level.value: counts[level.value] for level in Severity},
-        "waved_off": len(report.findings) - len(report.unwaived()),
+        "waved_off": len(report.findings) - len(report.list_unwaived()),
         "findings": [describe_finding(finding) for finding in report.findings],
         "not_listed": report.unlisted,
     }
 
 
-def findings_to_carry(world: World) -> list[CarriedFinding]:
+def list_findings_to_carry(world: World) -> list[CarriedFinding]:
     return [
         CarriedFinding(finding.rule.id, finding.what, finding.exchange, finding.proof.calls, finding.proof.difference)
         for finding in report_of(world).findings
@@ -126,4 +126,4 @@ def take_in(world: World, carried: tuple[CarriedFinding, ...]) -> None:
     )
 
 
-CARRIER = FindingsCarrier(findings_to_carry, take_in)
+CARRIER = FindingsCarrier(list_findings_to_carry, take_in)

@@ -100,7 +100,7 @@ rule("version-old", WARNING, "service 9.2", only=is_old).says(
 
 
 @lru_cache(maxsize=256)
-def unknown_language(header: str) -> str:
+def find_unknown_language(header: str) -> str:
     """Returns the first entry of an Accept-Language header that is not a language, or an empty text."""
     for part in header.split(","):
         tag = part.partition(";")[0].strip().lower()
@@ -109,8 +109,8 @@ def unknown_language(header: str) -> str:
     return ""
 
 
-rule("language-unknown", WARNING, "service 4.0", only=lambda event: bool(unknown_language(event.language))).says(
-    lambda event, memory: f"{unknown_language(event.language)} is none",
+rule("language-unknown", WARNING, "service 4.0", only=lambda event: bool(find_unknown_language(event.language))).says(
+    lambda event, memory: f"{find_unknown_language(event.language)} is none",
     "Accept-Language contains no valid language.",
     "Send ISO 639-1 codes, such as fr or nl.",
 )
@@ -160,7 +160,7 @@ def not_found_again(event: Observation, memory: RuleState) -> str | None:
     Stop at the 404. The id belongs to another client, product or bank, or it does not exist.
     """
     exchange, query = event.exchange, tuple(sorted(event.query.items()))
-    times = memory.streak((event.client, exchange.method, exchange.path, query), event, NOT_FOUND_WITHIN)
+    times = memory.extend_streak((event.client, exchange.method, exchange.path, query), event, NOT_FOUND_WITHIN)
     by_reference = "EXTERNAL" in (event.query.get("paymentIdType"), event.query.get("paymentFileIdType"))
     return f"it was not found {times} times" if times == (BY_REFERENCE_MAX if by_reference else NOT_FOUND_MAX) else None
 
@@ -189,5 +189,5 @@ def retried_without_pause(event: Observation, memory: RuleState) -> str | None:
     if event.status not in FAILED:
         memory.pop(key, None)
         return None
-    tries = memory.streak(key, event, PAUSE)
+    tries = memory.extend_streak(key, event, PAUSE)
     return f"{tries} tries within a second of each other" if tries >= TRIES_MAX else None

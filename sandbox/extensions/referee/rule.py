@@ -55,7 +55,7 @@ class RuleState(dict[Any, Any]):
         self[key] = times
         return times
 
-    def streak(self, key: Any, event: Observation, within: float) -> int:
+    def extend_streak(self, key: Any, event: Observation, within: float) -> int:
         """Adds this call to a row of calls with the same key, and returns the length of the row. A row ends if there
         are `within` seconds or more between two calls."""
         last, times = self.get(key), 1

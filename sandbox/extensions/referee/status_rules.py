@@ -42,7 +42,7 @@ def polled_fast(pause: float, most: int, what: str) -> Check:
     before."""
 
     def check(event: Observation, memory: RuleState) -> str | None:
-        faster = memory.streak((event.client, event.subject), event, pause) - 1
+        faster = memory.extend_streak((event.client, event.subject), event, pause) - 1
         return what if faster > 0 and faster % most == 0 else None
 
     return check
@@ -67,7 +67,7 @@ def polled_long(event: Observation, memory: RuleState) -> str | None:
 
     Wait longer from call to call: 1 second, 2, 5, then a minute. A payment may wait for days.
     """
-    times = memory.streak((event.client, event.subject, event.state), event, LONG_PAUSE)
+    times = memory.extend_streak((event.client, event.subject, event.state), event, LONG_PAUSE)
     return f"{times} calls in a row, less than {LONG_PAUSE:.0f} seconds apart" if times == LONG_MAX else None
 
 
@@ -80,7 +80,7 @@ def after_final(event: Observation, memory: RuleState) -> str | None:
     subject = event.bank.find_subject(event.subject or "")
     if subject is None or not (subject.settled or is_final(subject.path, subject.status)):
         return None
-    times = memory.streak((event.client, event.subject), event, POLLED_WITHIN)
+    times = memory.extend_streak((event.client, event.subject), event, POLLED_WITHIN)
     return f"{subject.status.value} was told {times} times" if times >= FINAL_MAX else None
 
 
@@ -230,5 +230,5 @@ def details_polled(event: Observation, memory: RuleState) -> str | None:
     if event.operation in EVERY_STATUS:
         memory.pop(key, None)
         return None
-    times = memory.streak(key, event, POLLED_WITHIN)
+    times = memory.extend_streak(key, event, POLLED_WITHIN)
     return f"{times} times without a status call between" if times % DETAILS_MAX == 0 else None

@@ -31,7 +31,7 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank.state import Bank
-from sandbox.extensions.referee.call_reader import acts_by_scenario, acts_of, observe_call
+from sandbox.extensions.referee.call_reader import acts_of, find_acts_of_scenario, observe_call
 from sandbox.extensions.referee.observations import ACTS, Observation
 from sandbox.extensions.referee.rule import INITIATIONS, Finding, Proof, RefereeRule, RuleState
 from sandbox.extensions.referee.table import TABLE, pack, unpack
@@ -133,7 +133,7 @@ class Referee:
         self._callbacks = newest
         for callback in callbacks:
             try:
-                for event in acts_by_scenario(bank, callback):
+                for event in find_acts_of_scenario(bank, callback):
                     self._judge_act(event)
             except Exception:
                 log.exception("the return of a customer, callback %s, could not be judged", callback.seq)
@@ -173,7 +173,7 @@ class Referee:
             self._judge_waiting()
             return self._met.copy()
 
-    def findings(self, bank: Bank) -> list[Finding]:
+    def list_findings(self, bank: Bank) -> list[Finding]:
         """Returns all findings in the order of their calls. Includes findings that a later call could still remove,
         such as a code that was not exchanged yet."""
         with self._lock:
@@ -191,7 +191,7 @@ class Referee:
                 rows += [Finding(rule, exchange, Proof(what)) for exchange, what in by_call.items()]
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
-    def unlisted_counts(self) -> dict[str, int]:
+    def count_unlisted(self) -> dict[str, int]:
         """Returns for each rule how many findings were counted but not stored."""
         return {name: count - FINDINGS_MAX for name, count in self.counts.items() if count > FINDINGS_MAX}
 

@@ -14,11 +14,11 @@ from sandbox.extensions.shop.visitors import (
     AccountStatement,
     PendingRedirect,
     Visitor,
-    bank,
+    choose_bank_language,
+    get_bank_client,
+    get_visitor,
     go,
-    language,
     say,
-    visitor,
 )
 
 pages = Blueprint("accounts", __name__, url_prefix="/accounts")
@@ -38,10 +38,10 @@ PLACE = "<int(max=999):place>"
 
 @pages.get("")
 def accounts() -> str:
-    link = visitor().link
+    link = get_visitor().link
     if link is None:
         return render_template("connect.html")
-    rows = [(entry, balance_if_shown(link, entry)) for entry in entries_of(link)]
+    rows = [(entry, read_balance_if_shown(link, entry)) for entry in entries_of(link)]
     return render_template("accounts.html", accounts=rows, link=link)
 
 
@@ -49,9 +49,11 @@ def accounts() -> str:
 def connect() -> Response:
     """Sends the customer to the bank to choose accounts. If a consent is valid, only shows the accounts, because a new
     consent would end it."""
-    owner = visitor()
+    owner = get_visitor()
     if owner.link is None:
-        consent = bank().ask("consent_addresses", bank().tpp(language()).consent_addresses)
+        consent = get_bank_client().ask(
+            "consent_addresses", get_bank_client().make_tpp(choose_bank_language()).consent_addresses
+        )
         owner.add_redirect(PendingRedirect(consent.flow))
         return go(consent.address)
     return go("/accounts")
@@ -62,15 +64,19 @@ def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) 
     has."""
     if pending.renews:
         if owner.link is not None:
-            owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = None, bank().now(), False
+            owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = (
+                None,
+                get_bank_client().now(),
+                False,
+            )
             owner.link.renewed = True
             owner.link.statements.clear()
             owner.notice = say("Thank you: your bank lets us read on.")
         return
     if not code:
         abort(400)
-    since = bank().now()
-    tokens = bank().ask("token", lambda: bank().tpp().exchange(code, pending.flow))
+    since = get_bank_client().now()
+    tokens = get_bank_client().ask("token", lambda: get_bank_client().make_tpp().exchange(code, pending.flow))
     owner.link = AccountLink(DatedTokens(tokens, since), since)
     owner.notice = say("Your accounts are connected.")
 
@@ -79,8 +85,8 @@ def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) 
 def disconnect() -> Response:
     """Forgets the tokens and everything that was read. The consent stays valid, because only the customer can end it at
     the bank."""
-    visitor().link = None
-    visitor().notice = say(
+    get_visitor().link = None
+    get_visitor().notice = say(
         "We have forgotten your accounts, and can no longer read them. To end the permission itself, withdraw it at "
         "your bank."
     )
@@ -94,27 +100,29 @@ def entries_of(link: AccountLink) -> list[AccountEntry]:
     """Returns the accounts of the consent. Asks the bank only once, because they do not change while the consent is
     valid."""
     if link.entries is None:
-        link.entries = bank().ask_with(link.tokens, "accounts", bank().tpp().accounts)
+        link.entries = get_bank_client().ask_with(link.tokens, "accounts", get_bank_client().make_tpp().accounts)
     return link.entries
 
 
-def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
+def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
     """Returns the account with its balance. Returns None if the bank wants the customer to authenticate first, as some
     banks do."""
     if link.balances_hidden and renewal_of(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
-    if earlier is not None and bank().now() < earlier[0] + FRESH:
+    if earlier is not None and get_bank_client().now() < earlier[0] + FRESH:
         return earlier[1]
     try:
-        account = bank().ask_with(link.tokens, "account", lambda tokens: bank().tpp().account(entry.logical_id, tokens))
+        account = get_bank_client().ask_with(
+            link.tokens, "account", lambda tokens: get_bank_client().make_tpp().account(entry.logical_id, tokens)
+        )
     except Refused as refused:
         ask_for_renewal(link, refused)
         link.balances_hidden = True
         return None
     if account.iban != entry.iban:
         raise BankSilent  # a balance of another account is no usable reply
-    link.accounts[entry.logical_id] = bank().now(), account
+    link.accounts[entry.logical_id] = get_bank_client().now(), account
     return account
 
 
@@ -122,12 +130,12 @@ def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: st
     """Returns all transactions of a period. If reading was interrupted, continues after the last page that was read."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
-    if statement is None or (statement.complete and bank().now() >= statement.read + FRESH):
-        statement = link.statements[key] = AccountStatement(bank().now())
+    if statement is None or (statement.complete and get_bank_client().now() >= statement.read + FRESH):
+        statement = link.statements[key] = AccountStatement(get_bank_client().now())
     for _ in range(CALLS_MAX):
         if statement.complete:
             break
-        page = next_page(link, entry, statement, days, currency)
+        page = read_next_page(link, entry, statement, days, currency)
         statement.lines += page.transactions
         statement.next_page_key = page.next_page_key
         statement.complete = page.next_page_key is None
@@ -136,13 +144,13 @@ def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: st
     return statement
 
 
-def next_page(
+def read_next_page(
     link: AccountLink, entry: AccountEntry, statement: AccountStatement, days: int, currency: str
 ) -> TransactionList:
     """Reads a page of transactions. Sends the filters with each call, because some banks require them beside the key of
     the next page."""
     since = statement.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
-    tpp = bank().tpp(language())
+    tpp = get_bank_client().make_tpp(choose_bank_language())
 
     def read(tokens: Tokens) -> TransactionList:
         return tpp.transactions(
@@ -155,19 +163,19 @@ def next_page(
             next_page_key=statement.next_page_key,
         )
 
-    return bank().ask_with(link.tokens, "transactions", read)
+    return get_bank_client().ask_with(link.tokens, "transactions", read)
 
 
 @pages.get(f"/{PLACE}")
 def account(place: int) -> str | Response:
-    link = visitor().link
+    link = get_visitor().link
     if link is None:
         return go("/accounts")
     entries = entries_of(link)
     if place >= len(entries):
         abort(404)
-    entry, days = entries[place], days_asked()
-    info = balance_if_shown(link, entry)
+    entry, days = entries[place], read_days()
+    info = read_balance_if_shown(link, entry)
     if info is None:
         return render_template("renewal.html", place=place, entry=entry, days=days)
     currencies = [info.currency, *(part.currency for part in info.other_compartments)]
@@ -191,16 +199,16 @@ def account(place: int) -> str | Response:
         days=days,
         periods=PERIODS,
         statement=statement,
-        **lines_of_page(statement),
+        **list_lines_of_page(statement),
     )
 
 
-def days_asked() -> int:
+def read_days() -> int:
     text = request.args.get("days", "")
     return next((days for days, _ in PERIODS if str(days) == text), DEFAULT_DAYS)
 
 
-def lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
+def list_lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
     """Returns the lines of one page of a statement, the number of this page and of the last page, and the count of all
     lines. The query `page` chooses the page."""
     lines = [] if statement is None else statement.lines
@@ -218,13 +226,13 @@ def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
     reason."""
     if not refused.says("SCA_REQUIRED"):
         raise refused
-    link.renewal = bank().now(), bank().tpp(language()).renewal(refused)
+    link.renewal = get_bank_client().now(), get_bank_client().make_tpp(choose_bank_language()).renewal(refused)
 
 
 def renewal_of(link: AccountLink) -> ConsentAddresses | None:
     """Returns the address for a second authentication, or None if the bank asked for none. Forgets an expired
     address."""
-    if link.renewal is not None and bank().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
+    if link.renewal is not None and get_bank_client().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]
 
@@ -232,16 +240,16 @@ def renewal_of(link: AccountLink) -> ConsentAddresses | None:
 def may_read(link: AccountLink, days: int) -> bool:
     """Whether the shop may read this period without the customer. While a second authentication is open, the shop may
     read at most the last 90 days."""
-    is_recent = bank().now() < link.authenticated + RECENT
+    is_recent = get_bank_client().now() < link.authenticated + RECENT
     return renewal_of(link) is None or (is_recent and days <= RECENT.days)
 
 
 @pages.post(f"/{PLACE}/authenticate")
 def authenticate(place: int) -> Response:
-    link = visitor().link
-    back = f"/accounts/{place}?days={days_asked()}"
+    link = get_visitor().link
+    back = f"/accounts/{place}?days={read_days()}"
     consent = None if link is None else renewal_of(link)
     if consent is None:
         return go(back)  # the page reads again, and gets a fresh address if it still needs one
-    visitor().add_redirect(PendingRedirect(consent.flow, back=back, renews=True))
+    get_visitor().add_redirect(PendingRedirect(consent.flow, back=back, renews=True))
     return go(consent.address)

@@ -18,12 +18,12 @@ from sandbox.extensions.shop.shop_words import LANGUAGES, write_day, write_money
 from sandbox.extensions.shop.visitors import (
     PendingRedirect,
     Visitors,
-    bank,
+    choose_page_language,
+    find_path_back,
+    get_bank_client,
+    get_visitor,
     go,
-    page_language,
-    path_back,
     say,
-    visitor,
 )
 from sandbox.web.html.pages import policy_of
 
@@ -56,10 +56,11 @@ def create_app(client: BankClient) -> Flask:
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
     app.extensions |= {"bank": client, "visitors": Visitors()}
     app.jinja_env.globals.update(
-        shop=SHOP, visitor=visitor, visits=lambda: "visitor" in g, ribbons=[], _=say, page_language=page_language,
+        shop=SHOP, visitor=get_visitor, visits=lambda: "visitor" in g, ribbons=[], _=say,
+        page_language=choose_page_language,
         languages={code: PAGES[code].name for code in LANGUAGES},
     )  # fmt: skip
-    app.jinja_env.filters.update(money=money, iban=group_iban, day=day, kind=kind)
+    app.jinja_env.filters.update(money=show_money, iban=group_iban, day=show_day, kind=name_account_type)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(orders.pages)
     app.register_blueprint(accounts.pages)
@@ -75,8 +76,8 @@ def choose_language() -> Response:
     code = request.form.get("language", "")
     if code not in LANGUAGES:
         abort(404)
-    visitor().language = code
-    return go(path_back(request.form.get("back", "/")))
+    get_visitor().language = code
+    return go(find_path_back(request.form.get("back", "/")))
 
 
 # Coming back from the bank
@@ -85,11 +86,11 @@ def choose_language() -> Response:
 def callback() -> Response | tuple[str, int]:
     """Receives customers who come back from the bank. The parameter `state` tells to which flow they belong. Refuses a
     state that was made for another visitor."""
-    owner, state = visitor(), request.args.get("state", "")
+    owner, state = get_visitor(), request.args.get("state", "")
     pending = owner.redirects.pop(state, None)
     if pending is None:
         text = say("Nobody was sent to the bank with it, or it was used before.")
-        return trouble(say("This return is not yours"), text, 400)
+        return draw_trouble(say("This return is not yours"), text, 400)
     if not pending.destination:
         pending.destination = receive(pending, f"{request.base_url}?{request.query_string.decode()}")
     # A browser may come twice, as after a reload. It gets the same page, and the code is not exchanged again.
@@ -99,7 +100,7 @@ def callback() -> Response | tuple[str, int]:
 
 def receive(pending: PendingRedirect, address: str) -> str:
     """Reads the outcome of a flow from the callback. Returns the page that the customer sees next."""
-    owner, order = visitor(), pending.order
+    owner, order = get_visitor(), pending.order
     try:
         code = returned(address, pending.flow)
     except CallbackRefused:  # the customer said no: the page says what that means, and offers to try again
@@ -111,7 +112,7 @@ def receive(pending: PendingRedirect, address: str) -> str:
         owner.notice = say("You gave us no access at your bank. That is fine.")
         return pending.back
     if order is not None:
-        payments.receive_signature(bank(), order, pending, code)
+        payments.receive_signature(get_bank_client(), order, pending, code)
         return f"/orders/{order.number}"
     accounts.receive_consent(owner, pending, code)
     return pending.back
@@ -167,26 +168,26 @@ def explain_trouble(error: Exception) -> Response | tuple[str, int]:
     match error:
         case BankBusy():
             text = say("Your bank asks for a little patience. Try again in {seconds} seconds.", seconds=error.seconds)
-            page, status = trouble(say("The bank is busy"), text, 503, again=True)
+            page, status = draw_trouble(say("The bank is busy"), text, 503, again=True)
             return Response(page, status, {"Retry-After": str(error.seconds)})
         case BankSilent():
             text = say("Nothing is lost. Try again in a moment.")
-            return trouble(say("The bank does not answer"), text, 502, again=True)
+            return draw_trouble(say("The bank does not answer"), text, 502, again=True)
         case AccessEnded():  # the tokens are useless now, and are forgotten at once
-            visitor().link = None
+            get_visitor().link = None
             return render_template("connect.html", ended=True), 403
         case Refused():
             text = say("The bank said: {why}", why=error.error_description or error.error or error.status)
-            return trouble(say("The bank refused"), text, 502)
+            return draw_trouble(say("The bank refused"), text, 502)
         case ForeignCallback():
-            return trouble(say("This return is not yours"), say("It does not fit what the bank was asked."), 400)
+            return draw_trouble(say("This return is not yours"), say("It does not fit what the bank was asked."), 400)
         case HTTPException():
             title, text = BY_HTTP_STATUS.get(error.code or 0, OTHER_HTTP_STATUS)
-            return trouble(say(title), say(text), error.code or 500)
+            return draw_trouble(say(title), say(text), error.code or 500)
     raise error
 
 
-def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[str, int]:
+def draw_trouble(title: str, text: str, status: int, again: bool = False) -> tuple[str, int]:
     back = ""
     if again:  # the page itself, or the page whose button was pressed
         here = request.full_path.rstrip("?") if request.method == "GET" else request.path.rpartition("/")[0]
@@ -197,15 +198,15 @@ def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[st
 # Filters of the templates
 
 
-def money(amount: Decimal, currency: str = "EUR", sign: bool = False) -> str:
-    return write_money(page_language(), amount, currency, sign)
+def show_money(amount: Decimal, currency: str = "EUR", sign: bool = False) -> str:
+    return write_money(choose_page_language(), amount, currency, sign)
 
 
-def day(text: str) -> str:
-    return write_day(page_language(), date.fromisoformat(text))
+def show_day(text: str) -> str:
+    return write_day(choose_page_language(), date.fromisoformat(text))
 
 
-def kind(account: AccountInfo) -> str:
+def name_account_type(account: AccountInfo) -> str:
     """Returns the type of an account in words. Some banks name the type by the service's word, others by the code of
     ISO 20022."""
     return say("Savings account") if account.type in ("savings-account", "SVGS") else say("Current account")

@@ -49,7 +49,7 @@ class DatedTokens:
     since: datetime
 
 
-def machine_now() -> datetime:
+def read_machine_time() -> datetime:
     return datetime.fromtimestamp(machine_time(), UTC)
 
 
@@ -61,7 +61,7 @@ class BankClient:
     client_id: str
     secret: str = field(repr=False)
     redirect_uri: str
-    now: Callable[[], datetime] = machine_now
+    now: Callable[[], datetime] = read_machine_time
     ticks: Callable[[], float] = stopwatch  # seconds of real time, for patience
     manual: Manual = Manual()  # what the bank's manual says
     signer: Signer | None = None  # where the bank demands signatures
@@ -70,7 +70,7 @@ class BankClient:
     _busy_until: dict[str, float] = field(default_factory=dict)  # by operation
     _busy_lock: Lock = field(default_factory=Lock)
 
-    def tpp(self, language: str = "fr") -> Client:
+    def make_tpp(self, language: str = "fr") -> Client:
         """Returns the reference client. `language` is the language of the bank's pages, French or Dutch."""
         own = self.base_url, self.client_id, self.secret, self.redirect_uri
         return Client(*own, language, http=self.http, manual=self.manual, signer=self.signer)
@@ -116,7 +116,7 @@ class BankClient:
     def renew(self, dated: DatedTokens) -> None:
         """Replaces the tokens by a new pair. The old pair is then invalid, so the visitor's lock prevents two renewals
         at once."""
-        dated.tokens = self.ask("token", lambda: self.tpp().refresh(dated.tokens))
+        dated.tokens = self.ask("token", lambda: self.make_tpp().refresh(dated.tokens))
         dated.since = self.now()
 
 

@@ -21,11 +21,11 @@ from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Initiation, Manual, Refused, Signer, Unreadable
 from sandbox.extensions.shop.accounts import BANK_ZONE
 from sandbox.extensions.shop.app import CALLBACK, create_app
-from sandbox.extensions.shop.bank_client import TIMEOUT, BankClient, machine_now
+from sandbox.extensions.shop.bank_client import TIMEOUT, BankClient, read_machine_time
 from sandbox.extensions.shop.goods import SHOP
 from sandbox.extensions.shop.payments import follow_until
 from sandbox.extensions.shop.shop_words import write_moment
-from sandbox.extensions.shop.visitors import Visitor, go, page_language, path_back, say, visitor
+from sandbox.extensions.shop.visitors import Visitor, choose_page_language, find_path_back, get_visitor, go, say
 from sandbox.machine import machine_time, stopwatch
 from sandbox.server.server import serve_in_background
 from sandbox.storage.long_work import keep_pauses_short
@@ -59,8 +59,8 @@ class Demo:
         """Returns the bank's time. While the bank does not answer, adds the last known difference to the machine's
         time."""
         with suppress(*NO_REPLY):
-            self._ahead = self.controls.clock.get().now - machine_now()
-        return machine_now() + self._ahead
+            self._ahead = self.controls.clock.get().now - read_machine_time()
+        return read_machine_time() + self._ahead
 
     def bar(self) -> tuple[str, str] | None:
         """Returns the bank's time and its rate, or None while the bank does not answer."""
@@ -70,7 +70,7 @@ class Demo:
             return None
         rate = "" if clock.rate == 1 else say("{rate} times as fast", rate=f"{clock.rate:g}")
         rate = say("it stands still") if clock.mode == "frozen" else rate
-        return write_moment(page_language(), clock.now.astimezone(BANK_ZONE)), rate
+        return write_moment(choose_page_language(), clock.now.astimezone(BANK_ZONE)), rate
 
     def join(self, app: Flask) -> None:
         """Adds the bar to every page of the shop, with the routes of its buttons. Lets the shop send money back, and
@@ -81,10 +81,10 @@ class Demo:
         app.add_url_rule("/demo/console", view_func=self.open_console)
         bank: BankClient = app.extensions["bank"]
         bank.send_back = self.send_back
-        app.after_request(lambda response: in_language(response, f"{bank.base_url}/psu/"))
+        app.after_request(lambda response: add_language(response, f"{bank.base_url}/psu/"))
 
     def open_console(self) -> Response:
-        visitor().seen.add(CONSOLE)
+        get_visitor().seen.add(CONSOLE)
         return go(self.console)
 
     def send_back(self, initiation: Initiation) -> bool:
@@ -110,13 +110,13 @@ class Demo:
             abort(404)
         try:
             self.controls.clock.advance(span)
-            visitor().notice = say("{span} went by at the bank.", span=say(SPANS[span]))
+            get_visitor().notice = say("{span} went by at the bank.", span=say(SPANS[span]))
         except NO_REPLY:
-            visitor().notice = say("The bank’s clock could not be moved.")
-        return go(path_back(request.form.get("back", "/")))
+            get_visitor().notice = say("The bank’s clock could not be moved.")
+        return go(find_path_back(request.form.get("back", "/")))
 
 
-def in_language(response: Response, pages: str) -> Response:
+def add_language(response: Response, pages: str) -> Response:
     """Adds the language that the visitor chose at the shop to a redirection to the bank's pages. Returns other
     responses unchanged."""
     address = response.headers.get("Location", "")
@@ -152,14 +152,14 @@ STEPS: tuple[DemoStep, ...] = (
         "Put something in the basket.",
         "This shop has no card terminal. It is a third party, and it asks the customer’s own bank for the money.",
         "/",
-        lambda visitor: bool(visitor.basket or visitor.orders),
+        lambda get_visitor: bool(get_visitor.basket or get_visitor.orders),
     ),
     DemoStep(
         "Pay by bank",
         "The shop initiates a payment, and the bank replies where you sign.",
         "One call to the bank made the payment. The shop never sees how the customer logs in.",
         "/basket",
-        lambda visitor: bool(statuses_of(visitor)),
+        lambda get_visitor: bool(statuses_of(get_visitor)),
     ),
     DemoStep(
         "Sign as Alice",
@@ -167,7 +167,7 @@ STEPS: tuple[DemoStep, ...] = (
         "These are the bank’s own pages. Nothing is paid until the customer signs, and after an hour the bank cancels "
         "the payment.",
         "/orders",
-        lambda visitor: any(status not in ("RCVD", "PATC") for status in statuses_of(visitor)),
+        lambda get_visitor: any(status not in ("RCVD", "PATC") for status in statuses_of(get_visitor)),
     ),
     DemoStep(
         "Let a minute pass",
@@ -175,7 +175,7 @@ STEPS: tuple[DemoStep, ...] = (
         "A signature is not money. The shop asks for the status, and packs when the bank says ACSC. We own the bank’s "
         "clock, so nobody has to wait.",
         "/orders",
-        lambda visitor: "ACSC" in statuses_of(visitor),
+        lambda get_visitor: "ACSC" in statuses_of(get_visitor),
     ),
     DemoStep(
         "Send the parcel back",
@@ -190,28 +190,30 @@ STEPS: tuple[DemoStep, ...] = (
         "Consent at the bank; the shop reads balances and transactions.",
         "The customer picks the accounts, and may end the permission at any time. The shop can read, and move nothing.",
         "/accounts",
-        lambda visitor: visitor.link is not None,
+        lambda get_visitor: get_visitor.link is not None,
     ),
     DemoStep(
         "Let 91 days pass",
         "Use the bar above, then open an account: the bank wants to know who is there.",
         "By law the bank asks for its customer again after 90 days. Three months go by with one button.",
         "/accounts",
-        lambda visitor: visitor.link is not None and (visitor.link.renewal is not None or visitor.link.renewed),
+        lambda get_visitor: (
+            get_visitor.link is not None and (get_visitor.link.renewal is not None or get_visitor.link.renewed)
+        ),
     ),
     DemoStep(
         "Prove that it is you",
         "Authenticate at your bank, and come back: the account shows what happened meanwhile.",
         "The consent stays. The customer proves who they are, and the shop reads on with the same permission.",
         "/accounts",
-        lambda visitor: visitor.link is not None and visitor.link.renewed,
+        lambda get_visitor: get_visitor.link is not None and get_visitor.link.renewed,
     ),
     DemoStep(
         "Open the console",
         "It shows every call of the shop, and why the bank answered so.",
         "This is what a developer sees: each call, the rule that decided, and what the referee thinks of the client.",
         "/demo/console",
-        lambda visitor: CONSOLE in visitor.seen,
+        lambda get_visitor: CONSOLE in get_visitor.seen,
     ),
 )
 
@@ -242,15 +244,18 @@ def run(options: DemoOptions) -> None:
     them."""
     signal.signal(signal.SIGTERM, exit_in_order)
     key = options.key or (secrets.token_urlsafe(12) if options.lan else None)
-    address = lan_address() if options.lan else HOST
+    address = find_lan_address() if options.lan else HOST
     listens = ANYWHERE if options.lan else HOST
-    with listening(listens, options.port, "--port") as listener, bank_at(options, listens, address, key) as bank_url:
+    with (
+        listen_on(listens, options.port, "--port") as listener,
+        find_or_start_bank(options, listens, address, key) as bank_url,
+    ):
         home = f"http://{address}:{listener.getsockname()[1]}"
         demo = Demo(bank_url, key, frozenset({HOST, address}))
         if options.rate is not None:
             with explain_no_reply("the bank's clock could not be set: {}"):
                 demo.controls.clock.run(options.rate)
-        bank = bank_client(demo, options, bank_url, f"{home}{CALLBACK}")
+        bank = make_bank_client(demo, options, bank_url, f"{home}{CALLBACK}")
         app = create_app(bank)
         demo.join(app)
         server = create_server(app, sockets=[listener], threads=THREADS, ident=None)
@@ -271,7 +276,7 @@ def exit_in_order(number: int, frame: object) -> None:
     raise SystemExit(0)
 
 
-def bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> BankClient:
+def make_bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> BankClient:
     """Returns the shop's client. It follows the bank's manual, and signs if the bank demands signatures."""
     with explain_no_reply("the bank's settings could not be read: {}"):
         settings = demo.controls.call("GET", "/settings").body["settings"]
@@ -306,11 +311,11 @@ def greet(home: str, bank_url: str, demo: Demo, key: str | None) -> None:
     click.echo(f"shop    {home}\nbank    {bank_url}\nconsole {demo.console}\ncard    {home}/demo/card (what to say)")
     click.echo("English, French or Dutch: the switch of the shop, for the bank's pages too. Ctrl-C ends both.")
     if key is not None:
-        click.echo(f"key     {key} (the console asks for it)\n\nSign on your phone:\n{qr_code(home)}")
+        click.echo(f"key     {key} (the console asks for it)\n\nSign on your phone:\n{draw_qr_code(home)}")
     sys.stdout.flush()
 
 
-def qr_code(address: str) -> str:
+def draw_qr_code(address: str) -> str:
     """Returns a QR code as lines of block characters, for the camera of a phone."""
     from io import StringIO
 
@@ -330,7 +335,7 @@ def explain_no_reply(message: str) -> Iterator[None]:
         raise click.ClickException(message.format(error)) from None
 
 
-def lan_address() -> str:
+def find_lan_address() -> str:
     """Returns this machine's address in its network. Connects a UDP socket for this, which only looks up the route and
     sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
@@ -340,7 +345,7 @@ def lan_address() -> str:
 
 
 @contextmanager
-def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
+def listen_on(host: str, port: int, option: str) -> Iterator[socket.socket]:
     try:
         listener = socket.create_server((host, port))
     except OSError as error:
@@ -352,13 +357,13 @@ def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -> Iterator[str]:
+def find_or_start_bank(options: DemoOptions, listens: str, address: str, key: str | None) -> Iterator[str]:
     """Yields the address of the bank. Uses a bank that is running, or starts one whose clock shows the machine's
     time."""
     if options.url is not None:
         yield options.url.rstrip("/")
         return
-    with listening(listens, options.bank_port, "--bank-port"):
+    with listen_on(listens, options.bank_port, "--bank-port"):
         pass  # raises the error that names the option, if the port is taken
     beginning = first_beginning(life="on")
     beginning = replace(beginning, settings=replace(beginning.settings, screens_in_english="on"))

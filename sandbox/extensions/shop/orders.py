@@ -8,7 +8,15 @@ from sandbox.client import Refused
 from sandbox.extensions.shop import payments
 from sandbox.extensions.shop.bank_client import BankBusy, BankSilent
 from sandbox.extensions.shop.goods import GOODS, SHELF
-from sandbox.extensions.shop.visitors import ShopOrder, bank, go, language, say, total_of, visitor
+from sandbox.extensions.shop.visitors import (
+    ShopOrder,
+    choose_bank_language,
+    get_bank_client,
+    get_visitor,
+    go,
+    say,
+    total_of,
+)
 
 pages = Blueprint("orders", __name__)
 
@@ -35,20 +43,20 @@ def put() -> Response:
     code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)
-    basket = visitor().basket
+    basket = get_visitor().basket
     count = int(entry) if entry.isascii() and entry.isdigit() and len(entry) < 4 else basket.get(code, 0) + 1
     basket[code] = min(count, COUNT_MAX)
     if not basket[code]:
         del basket[code]
     if not entry:
-        visitor().notice = say("{good} lies in your basket.", good=say(GOODS[code].name))
+        get_visitor().notice = say("{good} lies in your basket.", good=say(GOODS[code].name))
         return go("/")
     return go("/basket")
 
 
 @pages.get("/basket")
 def basket(problem: str = "", iban: str = "") -> str:
-    owner = visitor()
+    owner = get_visitor()
     rows = [(GOODS[code], count) for code, count in owner.basket.items()]
     entries = owner.link.entries if owner.link is not None and owner.link.entries is not None else []
     return render_template(
@@ -59,13 +67,13 @@ def basket(problem: str = "", iban: str = "") -> str:
 @pages.post("/orders")
 def order() -> Response | tuple[str, int]:
     """Makes an order of the goods in the basket, and sends the customer to the bank."""
-    owner = visitor()
+    owner = get_visitor()
     if not owner.basket:  # as when the button was pressed twice
         return go("/orders" if owner.orders else "/basket")
     typed = request.form.get("iban", "")[:IBAN_MAX]
     new_order = ShopOrder(f"MQ-{token_hex(4).upper()}", dict(owner.basket), "".join(typed.split()).upper() or None)
     try:
-        address = payments.begin(bank(), owner, new_order, language())
+        address = payments.begin(get_bank_client(), owner, new_order, choose_bank_language())
     except Refused as refused:
         return basket(words_of(refused, new_order), typed), 422
     owner.basket.clear()
@@ -84,31 +92,31 @@ def words_of(refused: Refused, order: ShopOrder) -> str:
 
 @pages.get("/orders")
 def orders() -> str:
-    newest_first = list(reversed(visitor().orders.values()))
+    newest_first = list(reversed(get_visitor().orders.values()))
     try:
         for row in newest_first:
             if row.last is not None:
-                payments.update(bank(), row.last)
+                payments.update(get_bank_client(), row.last)
     except (BankBusy, BankSilent, Refused):
         pass  # the last known statuses are shown; each order's own page says that they are old
-    now = bank().now()
+    now = get_bank_client().now()
     return render_template("orders.html", orders=[(row, payments.progress_of(row, now)) for row in newest_first])
 
 
-def own_order(number: str) -> ShopOrder:
+def find_own_order(number: str) -> ShopOrder:
     """Returns an order of this visitor. Replies 404 for an order of another visitor."""
-    return visitor().orders.get(number) or abort(404)
+    return get_visitor().orders.get(number) or abort(404)
 
 
 @pages.get("/orders/<number>")
 def see(number: str) -> str:
-    return render_template("order.html", goods=GOODS, **state_of(own_order(number)))
+    return render_template("order.html", goods=GOODS, **state_of(find_own_order(number)))
 
 
 @pages.get("/orders/<number>/state")
 def state(number: str) -> str:
     """Returns the part of the page that changes, for the script of the page."""
-    return render_template("state.html", **state_of(own_order(number)))
+    return render_template("state.html", **state_of(find_own_order(number)))
 
 
 def state_of(order: ShopOrder) -> dict[str, object]:
@@ -116,19 +124,19 @@ def state_of(order: ShopOrder) -> dict[str, object]:
     late, seconds = "", 0
     if order.last is not None:
         try:
-            payments.update(bank(), order.last)
+            payments.update(get_bank_client(), order.last)
         except BankBusy as busy:
             late, seconds = say("The bank is busy just now, so this may be out of date."), busy.seconds
         except BankSilent:
             late, seconds = say("The bank does not answer just now, so this may be out of date."), payments.LONG
         except Refused:
             late, seconds = say("The bank does not tell us about this payment any more."), payments.LONG
-    now = bank().now()
-    after = payments.next_question(order, now)
+    now = get_bank_client().now()
+    after = payments.compute_next_question(order, now)
     return {
         "order": order,
         "progress": payments.progress_of(order, now),
-        "refunds": bank().send_back is not None and payments.may_be_refunded(order),
+        "refunds": get_bank_client().send_back is not None and payments.may_be_refunded(order),
         "late": late,
         "after": None if after is None else max(after, seconds),
     }
@@ -137,11 +145,11 @@ def state_of(order: ShopOrder) -> dict[str, object]:
 @pages.post("/orders/<number>/pay")
 def pay(number: str) -> Response:
     """Sends the customer to the bank again, after a refusal or after the address has expired."""
-    order = own_order(number)
+    order = find_own_order(number)
     try:
-        address = payments.go_on(bank(), visitor(), order, language())
+        address = payments.go_on(get_bank_client(), get_visitor(), order, choose_bank_language())
     except Refused as refused:
-        visitor().notice = words_of(refused, order)
+        get_visitor().notice = words_of(refused, order)
         address = None
     return go(address or f"/orders/{order.number}")
 
@@ -149,7 +157,7 @@ def pay(number: str) -> Response:
 @pages.post("/orders/<number>/refund")
 def refund(number: str) -> Response:
     """Sends the money of a paid order back, once. The goods come back too."""
-    order = own_order(number)
-    if not payments.refund(bank(), order):
-        visitor().notice = say("The money could not be sent back.")
+    order = find_own_order(number)
+    if not payments.send_refund(get_bank_client(), order):
+        get_visitor().notice = say("The money could not be sent back.")
     return go(f"/orders/{order.number}")

@@ -97,7 +97,7 @@ def progress_of(order: ShopOrder, now: datetime) -> OrderProgress:
     return BY_STATUS.get(attempt.status, COSIGN if attempt.has_news else SIGNED)
 
 
-def next_question(order: ShopOrder, now: datetime) -> int | None:
+def compute_next_question(order: ShopOrder, now: datetime) -> int | None:
     """Returns after how many seconds the page asks again. Returns None if nothing can change any more, or if the page
     has asked often enough."""
     attempt = order.last
@@ -112,7 +112,7 @@ def update(bank: BankClient, attempt: PaymentAttempt) -> None:
     if attempt.is_final or (attempt.asked is not None and ticks - attempt.asked < PAUSE):
         return
     attempt.asked = ticks
-    reply = bank.ask("payment_status", lambda: bank.tpp().status(attempt.initiation))
+    reply = bank.ask("payment_status", lambda: bank.make_tpp().status(attempt.initiation))
     attempt.asked, attempt.times_asked = bank.ticks(), attempt.times_asked + 1
     attempt.status, attempt.reason, attempt.has_news = reply.status, reply.reason, attempt.returned
     if attempt.status == "ACSP" and attempt.left is None:
@@ -129,7 +129,7 @@ def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
     begun = bank.now()
     payment: Initiation = bank.ask(
         "payment_initiation",
-        lambda: bank.tpp(language).pay(
+        lambda: bank.make_tpp(language).pay(
             creditor_iban=SHOP_IBAN,
             creditor_name=SHOP,
             amount=order.total,
@@ -175,8 +175,8 @@ def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedire
     if not code:
         return
     try:
-        tokens = bank.ask("token", lambda: bank.tpp().exchange(code, pending.flow))
-        details = bank.ask("payment_details", lambda: bank.tpp().details(attempt.initiation, tokens))
+        tokens = bank.ask("token", lambda: bank.make_tpp().exchange(code, pending.flow))
+        details = bank.ask("payment_details", lambda: bank.make_tpp().details(attempt.initiation, tokens))
     except (Refused, BankBusy, BankSilent):
         return
     if is_different(details, order, attempt):
@@ -212,7 +212,7 @@ def may_be_refunded(order: ShopOrder) -> bool:
     return order.last is not None and order.last.status == "ACSC" and not order.last.refunded
 
 
-def refund(bank: BankClient, order: ShopOrder) -> bool:
+def send_refund(bank: BankClient, order: ShopOrder) -> bool:
     """Sends the money back through the shop's own bank, which is another bank than the customer's. Returns whether this
     succeeded."""
     if bank.send_back is None or not may_be_refunded(order):

@@ -12,7 +12,7 @@ LOCALES = {code: PAGES[code].locale for code in LANGUAGES}
 
 
 @cache
-def catalogue(language: str) -> dict[str, str]:
+def read_catalogue(language: str) -> dict[str, str]:
     """Returns the translations into a language. The key of a translation is the English text."""
     from babel.messages.pofile import read_po
 
@@ -22,7 +22,7 @@ def catalogue(language: str) -> dict[str, str]:
 
 def translate(language: str, text: str, **facts: object) -> str:
     """Returns the text in that language, in which `facts` replace the placeholders."""
-    return (text if language == "en" else catalogue(language)[text]).format(**facts)
+    return (text if language == "en" else read_catalogue(language)[text]).format(**facts)
 
 
 def write_money(language: str, amount: Decimal, currency: str, sign: bool = False) -> str:

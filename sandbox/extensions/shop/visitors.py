@@ -170,32 +170,32 @@ def total_of(basket: dict[str, int]) -> Decimal:
     return sum((GOODS[code].price * count for code, count in basket.items()), Decimal(0))
 
 
-def bank() -> BankClient:
+def get_bank_client() -> BankClient:
     return cast(BankClient, current_app.extensions["bank"])
 
 
-def visitor() -> Visitor:
+def get_visitor() -> Visitor:
     return cast(Visitor, g.visitor)
 
 
-def page_language() -> str:
+def choose_page_language() -> str:
     """Returns the language of the shop's pages: the language that the visitor chose, or else the browser's."""
-    chosen_language = visitor().language if "visitor" in g else ""
+    chosen_language = get_visitor().language if "visitor" in g else ""
     return chosen_language or request.accept_languages.best_match(LANGUAGES) or "en"
 
 
 def say(text: str, **facts: object) -> str:
     """Returns a text of the shop in the language of the visitor."""
-    return translate(page_language(), text, **facts)
+    return translate(choose_page_language(), text, **facts)
 
 
-def language() -> str:
+def choose_bank_language() -> str:
     """Returns the language for the bank's pages, which are only in French and Dutch."""
-    page = page_language()
+    page = choose_page_language()
     return page if page in SCREENS else request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
 
-def path_back(path: str) -> str:
+def find_path_back(path: str) -> str:
     """Returns the page of this shop from which a form was sent. Returns the first page if the address is on another
     site."""
     return path if path.startswith("/") and path.isprintable() and not path.startswith(("//", "/\\")) else "/"

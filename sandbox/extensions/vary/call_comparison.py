@@ -42,7 +42,7 @@ LINES_MAX = 12  # of a reply that is shown
 LINE_MAX = 300  # characters
 
 
-def lies_met(controls: Controls) -> list[dict[str, Any]]:
+def list_lies_met(controls: Controls) -> list[dict[str, Any]]:
     """Returns the replies that a lie changed, or would have changed if the world only lists lies. Decimals become
     floats for JSON."""
     rows = controls.listed("lies")
@@ -51,7 +51,7 @@ def lies_met(controls: Controls) -> list[dict[str, Any]]:
     ]
 
 
-def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
+def list_axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
     """Returns the axes that the calls met. The world reports an axis as met when its code reads the decision.
 
     It cannot report an axis of `SET_BY_SETTINGS`, which only changes settings, because code reads a setting without
@@ -110,7 +110,7 @@ class RunCalls:
         """Returns a text for each failed test, if no call is missing. The text describes a call that met an axis of the
         variant and got another reply than in the default run."""
         places = [place for place in range(len(self.rows))[:CALLS_COMPARED_MAX] if self._has_changed(place)]
-        places = [place for place in places if self._axes == self._met_by(place)] or places
+        places = [place for place in places if self._axes == self._list_axes_met_by(place)] or places
         if not places:
             return [self.describe_last()] * failed
         if len(places) == failed:
@@ -134,13 +134,13 @@ class RunCalls:
             changed = next((earlier for earlier in recent if self._has_changed(earlier)), None)
             if changed is not None:
                 return self.describe(changed)
-        axis_place = next((earlier for earlier in recent if self._met_by(earlier)), place)
+        axis_place = next((earlier for earlier in recent if self._list_axes_met_by(earlier)), place)
         text = self.describe(place)
         return text if axis_place == place else f"{text}\nIt met the axis before: {self.describe(axis_place)}"
 
     def describe(self, place: int) -> str:
         """Returns a line about the call, and the lines of its reply that differ from the default run."""
-        row, content = self.rows[place], self.explanation(place).get("content") or {}
+        row, content = self.rows[place], self.fetch_explanation(place).get("content") or {}
         address = content.get("address", row["path"])
         lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
         if body := content.get("request", {}).get("body"):
@@ -149,7 +149,7 @@ class RunCalls:
             [*lines, *describe_difference(find_counterpart(self.rows, place, self.reference), self.reply(place))]
         )
 
-    def explanation(self, place: int) -> Mapping[str, Any]:
+    def fetch_explanation(self, place: int) -> Mapping[str, Any]:
         if "explanation" in self.rows[place]:  # noted before a world ended
             noted: Mapping[str, Any] = self.rows[place]["explanation"]
             return noted
@@ -164,15 +164,15 @@ class RunCalls:
     def reply(self, place: int) -> str:
         """Returns the reply's body and headers as text. Leaves out the world's name, and headers that differ in each
         run."""
-        reply = (self.explanation(place).get("content") or {}).get("reply", {})
+        reply = (self.fetch_explanation(place).get("content") or {}).get("reply", {})
         headers = [
             f"{name}: {value}" for name, value in reply.get("headers", {}).items() if name not in HEADERS_IGNORED
         ]
         return WORLD.sub("", "\n".join([str(reply.get("body", "")), *headers]))
 
-    def _met_by(self, place: int) -> set[str]:
+    def _list_axes_met_by(self, place: int) -> set[str]:
         """Returns the axes of the variant that the call met."""
-        operation, reported = self.rows[place]["operation"], self.explanation(place).get("variants", {})
+        operation, reported = self.rows[place]["operation"], self.fetch_explanation(place).get("variants", {})
         return {axis for axis in self._axes if axis in reported or (operation and _settings_concern(axis, operation))}
 
     def _has_changed(self, place: int) -> bool:
@@ -181,7 +181,7 @@ class RunCalls:
         counterpart = find_counterpart(self.rows, place, self.reference)
         if counterpart is None or IDS.sub("", counterpart) == IDS.sub("", self.reply(place)):
             return False
-        return bool(self._met_by(place))
+        return bool(self._list_axes_met_by(place))
 
 
 def call_key(row: Mapping[str, Any]) -> str:

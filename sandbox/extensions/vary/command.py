@@ -96,7 +96,7 @@ def vary(order: VaryCommandOptions) -> None:
     on the default bank, or meets no axis and no lie, and with 130 if it was stopped. The same command continues a
     stopped run.
     """
-    from sandbox.extensions.vary.runs import ResultsFile, fingerprint
+    from sandbox.extensions.vary.runs import ResultsFile, compute_fingerprint
 
     varied, begin = order.varied, order.begin
     if order.variants is not None:
@@ -105,7 +105,7 @@ def vary(order: VaryCommandOptions) -> None:
         raise click.UsageError("--allow-lies needs --lies")
     order.check_files()
     axes = {} if varied is None else dict(varied.axes)
-    about = fingerprint(order.command, order.axes_at_once, axes, order.lies, begin, str(order.junit), order.url)
+    about = compute_fingerprint(order.command, order.axes_at_once, axes, order.lies, begin, str(order.junit), order.url)
     with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
         results_file = ResultsFile(order.results, about, order.fresh)
     verdict = find_verdict(order, results_file)
@@ -117,13 +117,13 @@ def vary(order: VaryCommandOptions) -> None:
 def banks_of(order: CommandRunOptions) -> Iterator["Banks"]:
     """Yields the object that makes a bank for each run: at the sandbox of --url, or at a new sandbox on a free port."""
     from sandbox.client import Controls
-    from sandbox.extensions.vary.run_banks import RemoteBanks, local_banks
+    from sandbox.extensions.vary.run_banks import RemoteBanks, start_local_banks
 
     if order.url is not None:
         with Controls(order.url, key=order.key) as server:
             yield RemoteBanks(server)
     else:
-        with local_banks(machine_time, order.at_once, order.seed) as banks:
+        with start_local_banks(machine_time, order.at_once, order.seed) as banks:
             yield banks
 
 
@@ -164,7 +164,7 @@ def run_once(order: VaryCommandOptions, variants: str) -> int:
         name = f"{variant.name}{trial.world_suffix}"
         url = trial.banks.begin(name, order.begin, variant, Looks()).url
         words = [fill(word, {"url": url, "world": name, "junit": os.devnull}) for word in order.command]
-        return subprocess.run(words, env=os.environ | trial.environment(url), check=False).returncode
+        return subprocess.run(words, env=os.environ | trial.make_environment(url), check=False).returncode
 
 
 def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
@@ -179,7 +179,7 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
                 f"Going on with {results_file.path}: {runs.count} runs are done. --fresh begins again.", err=True
             )
         try:
-            with progress_meter(runs):
+            with show_progress(runs):
                 trial.use_as_reference(runs.of(first))
                 return judge_all(runs, order.varied, order.axes_at_once, order.seed, order.lies)
         except FailsByDefault as failed:
@@ -225,7 +225,7 @@ def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tel
 
 
 @contextmanager
-def progress_meter(runs: "Runs") -> Iterator[None]:
+def show_progress(runs: "Runs") -> Iterator[None]:
     """Shows how many runs are done, out of `runs.expected`."""
     runs_shown = 0
 

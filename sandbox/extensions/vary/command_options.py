@@ -29,16 +29,16 @@ only_row = partial(
 )
 
 
-def strength_row(default: int = 2) -> Any:
+def make_strength_row(default: int = 2) -> Any:
     return option_row("So many axes at once.", type=click.IntRange(1, 3), default=default, show_default=True)
 
 
-def argument_row() -> Any:
+def make_argument_row() -> Any:
     """Returns a field whose value is an argument of the command, so it has no option."""
     return field()
 
 
-def results_row(name: str) -> Any:
+def make_results_row(name: str) -> Any:
     return option_row("Results so far, from which a stopped run continues.", type=FILE, default=name, show_default=True)
 
 
@@ -46,13 +46,13 @@ def results_row(name: str) -> Any:
 class CommandRunOptions:
     """How `vary` and `ready` run a test command."""
 
-    command: tuple[str, ...] = argument_row()
+    command: tuple[str, ...] = make_argument_row()
     jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
     junit: Path | None = option_row("Where the command writes its JUnit.", type=FILE)
     timeout: float | None = option_row(
         "Seconds for each run. Default: 5 times today's, 60 at least.", type=click.FloatRange(0.1)
     )
-    results: Path = results_row(RESULTS)
+    results: Path = make_results_row(RESULTS)
     fresh: bool = option_row("Do not go on with the results of a stopped run.", is_flag=True)
     scenario: str = option_row("What each world begins with: a name or a file.", default="default", show_default=True)
     seed: int = option_row("Of the variants and of the worlds.", type=click.IntRange(0), default=1, show_default=True)
@@ -72,14 +72,14 @@ class CommandRunOptions:
         wrong."""
         from sandbox.banking.durations import read_instant
         from sandbox.scenarios import ScenarioErrors, load
-        from sandbox.testing.start import Start, scenario_content
+        from sandbox.testing.start import Start, read_scenario_content
 
         if self.at is not None:
             with explain_errors(ValueError, about=f"{self.at!r:.60}: ", option="--at"):
                 read_instant(self.at)
         with explain_errors(ScenarioErrors, option="--scenario"):
             load(self.scenario)
-            content = scenario_content(Start(self.scenario))
+            content = read_scenario_content(Start(self.scenario))
         clock = ({"at": self.at} if self.at is not None else {}) | ({"frozen": True} if self.frozen else {})
         body = {"seed": self.seed} | ({"clock": clock} if clock else {})
         return body if content == "default" else body | {"scenario": content}
@@ -147,7 +147,7 @@ class VaryOptions:
         --allow-write everything is allowed, so it returns False.
         """
         from sandbox.extensions.vary import report
-        from sandbox.extensions.vary.lie_report import by_lie
+        from sandbox.extensions.vary.lie_report import group_by_lie
         from sandbox.extensions.vary.lie_verdict import LieVerdict, allow_lies, write_allowed_lies
         from sandbox.extensions.vary.verdict import allow, write_allowed
 
@@ -161,7 +161,7 @@ class VaryOptions:
                 click.echo(f"{len(verdict.breaks)} breaks are allowed in {self.allow}.", err=True)
             if self.allow_lies is not None and self.allow_write:
                 self.allow_lies.write_text(write_allowed_lies(lies), encoding="utf-8")
-                click.echo(f"{len(by_lie(lies.believed))} lies are allowed in {self.allow_lies}.", err=True)
+                click.echo(f"{len(group_by_lie(lies.believed))} lies are allowed in {self.allow_lies}.", err=True)
             for path in self.reports:
                 report.write_report(path, verdict)
         except OSError as error:

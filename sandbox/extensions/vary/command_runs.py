@@ -91,9 +91,9 @@ class CommandRuns:
                 if self.junit is not None:
                     self.junit.unlink(missing_ok=True)
                 code, output, seconds = self.execute(bank.url, world, report, Path(folder))
-                tests = self.results(code, output, report)
+                tests = self.read_results(code, output, report)
             failed = [name for name, result in tests.items() if not result.passed]
-            notes = bank.notes(replace(looks, replies=is_small and (bool(failed) or variant == DEFAULT_BANK)))
+            notes = bank.read_notes(replace(looks, replies=is_small and (bool(failed) or variant == DEFAULT_BANK)))
             calls = RunCalls(bank.controls, notes.rows, variant, self.reference)
             self.reference = calls.reference
             if failed:
@@ -134,12 +134,12 @@ class CommandRuns:
         words = [fill(word, {"url": url, "world": world, "junit": str(report)}) for word in self.command]
         with (folder / "output").open("w+b") as output:
             started = self.stopwatch()
-            code = self._wait(words, os.environ | self.environment(url), output)
+            code = self._wait(words, os.environ | self.make_environment(url), output)
             seconds = self.stopwatch() - started
             output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_MAX))
             return code, output.read().decode(errors="replace"), seconds
 
-    def environment(self, url: str) -> dict[str, str]:
+    def make_environment(self, url: str) -> dict[str, str]:
         """Returns the environment of the command, with the addresses of its bank and the key of the controls."""
         key = {} if self.banks.key is None else {"SANDBOX_KEY": self.banks.key}
         return {"SANDBOX_URL": url, "BANK_BASE_URL": url, **key}
@@ -178,7 +178,7 @@ class CommandRuns:
         for process in alive:
             kill_with_children(process)
 
-    def results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
+    def read_results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
         """Returns the results of the tests in the report.
 
         The command itself counts as a test if the report has no tests, if the command did not end in time, or if it
@@ -194,7 +194,7 @@ class CommandRuns:
             return results | {self.name: Result(False, f"it did not end within {self.timeout:.0f} s")}
         explained = any(not result.passed for result in results.values())
         if not results or (code and not explained):
-            failure = "" if code == 0 else f"{last_line(output)} (exit code {code})"
+            failure = "" if code == 0 else f"{find_last_line(output)} (exit code {code})"
             return results | {self.name: Result(code == 0, failure)}
         return results
 
@@ -206,7 +206,7 @@ def fill(word: str, values: Mapping[str, str]) -> str:
     return word
 
 
-def last_line(output: str) -> str:
+def find_last_line(output: str) -> str:
     """Returns the last line of the output that looks like an error, else the last line."""
     lines = [line.strip()[:FAILURE_MAX] for line in output.splitlines() if line.strip()]
     return next(filter(ERROR.match, reversed(lines)), lines[-1] if lines else "nothing was said")
@@ -233,7 +233,7 @@ def read_report(path: Path) -> dict[str, Result]:
         name = name_of(case.get("classname", ""), case.get("name", ""))
         failed = next((part for kind in FAILED if (part := case.find(kind)) is not None), None)
         if failed is not None:
-            results[name] = Result(False, failure_in(failed.get("message", ""), failed.text or ""))
+            results[name] = Result(False, find_failure(failed.get("message", ""), failed.text or ""))
         else:
             results.setdefault(name, Result(True))
     return results
@@ -243,7 +243,7 @@ def name_of(group: str, name: str) -> str:
     return " ".join(f"{group}::{name}".strip(":").split())[:NAME_MAX] or "a test without a name"
 
 
-def failure_in(message: str, text: str) -> str:
+def find_failure(message: str, text: str) -> str:
     """Returns the error in one line, from the message or from the text below it."""
     message = " ".join(message.split())
     error_match = PYTEST_ERROR.search(text)

@@ -78,7 +78,7 @@ class RowIndex:
             self._changed[choice] = self._changed.get(choice, 0) | 1 << self.row_count
         self.row_count += 1
 
-    def rows_without(self, causes: Iterable[Collection[Choice]]) -> int:
+    def find_rows_without(self, causes: Iterable[Collection[Choice]]) -> int:
         """Returns a number. Its bit n is set if the variant of run n contains none of the causes. A cause is a
         combination of choices that is known to break a test."""
         every = (1 << self.row_count) - 1
@@ -87,11 +87,11 @@ class RowIndex:
             rows &= ~reduce(and_, (self._changed.get(choice, 0) for choice in cause), every)
         return rows
 
-    def by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
+    def group_by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
         """Returns a number for each choice of a space, with the bits of those `rows` that contain the choice. A run
         that does not change an axis contains its default value."""
         rows_of: dict[Choice, int] = {}
-        for default, *other_choices in map(space.choices, space.axes):
+        for default, *other_choices in map(space.list_choices, space.axes):
             changed = {choice: self._changed.get(choice, 0) & rows for choice in other_choices}
             rows_of |= {default: rows & ~reduce(or_, changed.values(), 0)} | changed
         return rows_of
@@ -106,7 +106,7 @@ class CoverageGoal:
         self.causes = [frozenset(cause.changes) for cause in causes]
         self.impossible: list[Combination] = []  # in no row, although no two of their choices exclude each other
         self.row_count = done.row_count
-        self.rows_with = done.by_choice(space, done.rows_without(self.causes))
+        self.rows_with = done.group_by_choice(space, done.find_rows_without(self.causes))
 
     def add(self, variant: Variant) -> None:
         """Adds the variant as a row, unless the variant contains a cause."""
@@ -121,13 +121,13 @@ class CoverageGoal:
         row can have to `impossible`."""
         axes = sorted(self.space.axes, key=self._importance.__getitem__)
         for names in combinations(axes, self.strength) if axes else ():
-            for combination in product(*map(self.space.choices, names)):
+            for combination in product(*map(self.space.list_choices, names)):
                 if self.is_open(combination) and self.space.allows(combination) and not self._has_cause(combination):
-                    row = self._best_row(combination, chance)
+                    row = self._find_best_row(combination, chance)
                     if row is None:
                         self.impossible.append(tuple(sorted(combination)))
                     else:
-                        variant = self.space.variant(dict(row))
+                        variant = self.space.make_variant(dict(row))
                         self.add(variant)
                         yield variant
 
@@ -139,7 +139,7 @@ class CoverageGoal:
         numbers in `rows_with` for the choices of the row."""
         return count_disjoint(self.rows_with[choice], row_bits, self.strength - 1)
 
-    def row_gain(self, row: Collection[Choice]) -> int:
+    def count_row_gain(self, row: Collection[Choice]) -> int:
         bits = [self.rows_with[choice] for choice in row]
         return sum(self.gain(choice, bits) for choice in row)
 
@@ -150,18 +150,18 @@ class CoverageGoal:
         """Whether the choice can be added to the row. No choice of the row may exclude it, and the row may not then
         contain a cause."""
         completes_cause = any(choice in cause and cause <= {*row, choice} for cause in self.causes)
-        return not completes_cause and self.space.excluded_by(choice).isdisjoint(row)
+        return not completes_cause and self.space.find_excluded_by(choice).isdisjoint(row)
 
     @cached_property
     def _importance(self) -> dict[str, tuple[bool, int]]:
         """Returns the sort key of each axis. Axes with exclusions come first, then axes with many values."""
-        rows = ((axis, self.space.choices(axis)) for axis in self.space.axes)
-        return {axis: (not any(map(self.space.excluded_by, choices)), -len(choices)) for axis, choices in rows}
+        rows = ((axis, self.space.list_choices(axis)) for axis in self.space.axes)
+        return {axis: (not any(map(self.space.find_excluded_by, choices)), -len(choices)) for axis, choices in rows}
 
-    def _best_row(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
+    def _find_best_row(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
         """Returns the best of several rows that contain these choices, or None if no row can contain them."""
         rows = [self._complete(start, chance) for _ in range(TRIES)]
-        return max(filter(None, rows), key=self.row_gain, default=None)
+        return max(filter(None, rows), key=self.count_row_gain, default=None)
 
     def _complete(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
         """Returns a row with these choices and a value for each other axis, or None if there is no such row."""
@@ -172,7 +172,9 @@ class CoverageGoal:
         def fill(row: tuple[Choice, ...], bits: tuple[int, ...]) -> tuple[Choice, ...] | None:
             if len(row) == len(self.space.axes):
                 return row
-            choices = [choice for choice in self.space.choices(axes[len(row) - len(start)]) if self._fits(choice, row)]
+            choices = [
+                choice for choice in self.space.list_choices(axes[len(row) - len(start)]) if self._fits(choice, row)
+            ]
             chance.shuffle(choices)
             choices.sort(key=lambda choice: self.gain(choice, bits), reverse=True)
             longer = (fill((*row, choice), (*bits, self.rows_with[choice])) for choice in choices)

@@ -63,9 +63,11 @@ class FailureQuery:
         self.left = RUNS_MAX
 
     def __call__(self, variants: Sequence[Variant]) -> Variant | None:
-        return next((variant for variant in self._in_batches(variants) if self.runs.fails(variant, self.test)), None)
+        return next(
+            (variant for variant in self._split_in_batches(variants) if self.runs.fails(variant, self.test)), None
+        )
 
-    def _in_batches(self, variants: Sequence[Variant]) -> Iterator[Variant]:
+    def _split_in_batches(self, variants: Sequence[Variant]) -> Iterator[Variant]:
         yield from filter(self.runs.has, variants)
         missing = (variant for variant in variants if not self.runs.has(variant))
         while batch := list(islice(missing, min(self.runs.jobs, self.left))):

@@ -98,11 +98,13 @@ def lie_in_reply(call: Call, reply: ReplyContent) -> ReplyContent:
     def fail() -> None:
         raise Refusal(Error.INTERNAL)
 
-    body = _filter_body(call.world, operation, reply.body, (call.request_id, text), partial(_telling, call=call), fail)
+    body = _filter_body(
+        call.world, operation, reply.body, (call.request_id, text), partial(_make_telling, call=call), fail
+    )
     return reply if body is reply.body else reply._replace(body=body)
 
 
-def _telling(memory: Memory, is_told: bool, call: Call | None = None) -> Telling:
+def _make_telling(memory: Memory, is_told: bool, call: Call | None = None) -> Telling:
     return Telling(memory, call, is_told)
 
 
@@ -111,7 +113,7 @@ def lie_at_callback(world: World, address: str) -> str:
     parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     failed = {"error": "server_error"} | {name: parameters[name] for name in ("state",) if name in parameters}
     text = f"{CALLBACK} {parts.scheme}://{parts.netloc}{parts.path}"
-    body = _filter_body(world, CALLBACK, parameters, ("", text), _telling, lambda: failed)
+    body = _filter_body(world, CALLBACK, parameters, ("", text), _make_telling, lambda: failed)
     return address if body is parameters else urlunsplit(parts._replace(query=urlencode(body)))
 
 
@@ -137,7 +139,7 @@ def _filter_body(
             continue
         changed = copy_of(body)
         lie.tell(changed, telling(memory, is_told))
-        difference = first_difference(plain(body), plain(changed))
+        difference = find_first_difference(make_plain(body), make_plain(changed))
         if difference is None:
             continue
         with lies.lock:
@@ -167,12 +169,12 @@ def copy_of(value: Any) -> Any:
     return [copy_of(inner) for inner in value] if isinstance(value, list) else value
 
 
-def plain(body: Any) -> Any:
+def make_plain(body: Any) -> Any:
     """Returns the body as a caller parses it from JSON, so that two bodies can be compared."""
     return orjson.loads(orjson.dumps(body))
 
 
-def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any, Any] | None:
+def find_first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any, Any] | None:
     """Returns the first difference of two bodies: the field, the changed value and the true value, each as a report
     shows it. Returns None if the bodies are equal."""
     if true == changed:
@@ -188,7 +190,7 @@ def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any
         return place, f"{len(changed)} entries", f"{len(true)} entries"
     else:
         return place, _show_value(place, changed), _show_value(place, true)
-    return next(filter(None, (first_difference(before, now, path) for path, before, now in rows)), None)
+    return next(filter(None, (find_first_difference(before, now, path) for path, before, now in rows)), None)
 
 
 def _show_value(place: str, value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sandbox.extensions.vary.lie_verdict import LieReading, LieVerdict
 from sandbox.extensions.vary.lies import BY_NAME, LIES
-from sandbox.web.html.reports import Case, Suite, article, clean, escape_text, suppressed_for
+from sandbox.web.html.reports import Case, Suite, clean, escape_text, make_suppression, write_article
 
 RULE = "lie/"  # before the names of lies, among the rules of SARIF
 UNNOTICED = "UNNOTICED"
@@ -14,7 +14,7 @@ TESTS_MAX = 10  # of one lie that a terminal shows
 MORE = "--report FILE.html lists all."
 
 
-def by_lie(rows: tuple[LieReading, ...]) -> dict[str, list[LieReading]]:
+def group_by_lie(rows: tuple[LieReading, ...]) -> dict[str, list[LieReading]]:
     readings: dict[str, list[LieReading]] = {}
     for row in rows:
         readings.setdefault(row.lie, []).append(row)
@@ -35,7 +35,9 @@ def describe_lies(verdict: LieVerdict) -> Iterator[str]:
     """Yields the verdict on lies in lines. First come the lies that no test notices, with the tests that read them.
     Then come the lies that some test notices, the lines of --allow-lies that are no longer needed, and the lies that no
     call met."""
-    groups = {lie: rows for lie, rows in by_lie(verdict.unnoticed).items() if not verdict.noticed_by(lie)}
+    groups = {
+        lie: rows for lie, rows in group_by_lie(verdict.unnoticed).items() if not verdict.list_noticing_tests(lie)
+    }
     for lie, rows in list(groups.items())[:LIES_MAX]:
         new = [row for row in rows if row.allowed is None]
         yield f"{UNNOTICED if new else 'allowed'}  {describe_lie(lie)}. Nobody would notice."
@@ -47,7 +49,7 @@ def describe_lies(verdict: LieVerdict) -> Iterator[str]:
             yield f"        and in {len(rows) - TESTS_MAX} more tests. {MORE}"
     if len(groups) > LIES_MAX:
         yield f"and {len(groups) - LIES_MAX} more lies that nobody would notice. {MORE}"
-    unnoticed_here = [row for row in verdict.unnoticed if verdict.noticed_by(row.lie)]
+    unnoticed_here = [row for row in verdict.unnoticed if verdict.list_noticing_tests(row.lie)]
     if unnoticed_here:
         yield f"{len(unnoticed_here)} times a test read a lie and passed, while another test notices that lie. {MORE}"
     for line in verdict.ended:
@@ -80,17 +82,17 @@ def _row_as_json(row: LieReading, verdict: LieVerdict) -> dict[str, Any]:
         "says": lie.says,
         "harm": lie.harm,
         "clause": lie.clause,
-        "noticed_by": list(verdict.noticed_by(row.lie)),
+        "noticed_by": list(verdict.list_noticing_tests(row.lie)),
         "allowed": row.allowed,
     }
 
 
 def lies_as_suite(verdict: LieVerdict) -> Suite:
     """Returns a JUnit suite with a case for each lie. A lie that nobody notices is a failure, unless it is allowed."""
-    rows = by_lie(verdict.unnoticed)
+    rows = group_by_lie(verdict.unnoticed)
     cases = []
     for lie in LIES:
-        readings = [] if verdict.noticed_by(lie.name) else rows.get(lie.name, [])
+        readings = [] if verdict.list_noticing_tests(lie.name) else rows.get(lie.name, [])
         text = "\n".join(f"{row.test}: {describe_values(row)}" for row in readings)
         if lie.name in verdict.unseen:
             cases.append(Case(lie.name, "skipped", "no reply could be this lie"))
@@ -101,7 +103,7 @@ def lies_as_suite(verdict: LieVerdict) -> Suite:
     return Suite("lies", cases, "lies", properties=(("score", verdict.score),))
 
 
-def lie_rules(verdict: LieVerdict) -> list[dict[str, Any]]:
+def make_lie_rules(verdict: LieVerdict) -> list[dict[str, Any]]:
     return [
         {
             "id": f"{RULE}{name}",
@@ -113,33 +115,33 @@ def lie_rules(verdict: LieVerdict) -> list[dict[str, Any]]:
     ]
 
 
-def lie_results(verdict: LieVerdict, rules_before: int) -> list[dict[str, Any]]:
+def make_lie_results(verdict: LieVerdict, rules_before: int) -> list[dict[str, Any]]:
     """Returns SARIF results: an error for a test that read a lie and passed, a note if another test notices the lie."""
     return [
         {
             "ruleId": f"{RULE}{row.lie}",
             "ruleIndex": rules_before + verdict.met.index(row.lie),
-            "level": "note" if verdict.noticed_by(row.lie) else "error",
+            "level": "note" if verdict.list_noticing_tests(row.lie) else "error",
             "message": {"text": clean(f"{row.test} passes when {describe_lie(row.lie)}. {describe_values(row)}")},
             "locations": [{"logicalLocations": [{"name": row.test, "fullyQualifiedName": row.test}]}],
             "properties": {"told": row.told, "true": row.true, "call": row.call},
         }
-        | suppressed_for(row.allowed)
+        | make_suppression(row.allowed)
         for row in verdict.unnoticed
     ]
 
 
-def lie_articles(verdict: LieVerdict) -> Iterator[str]:
+def write_lie_articles(verdict: LieVerdict) -> Iterator[str]:
     """Yields an HTML article for each lie that a test read and did not notice."""
-    for lie, rows in by_lie(verdict.unnoticed).items():
-        noticed_by = verdict.noticed_by(lie)
+    for lie, rows in group_by_lie(verdict.unnoticed).items():
+        noticed_by = verdict.list_noticing_tests(lie)
         allowed = all(row.allowed is not None for row in rows)
         kind = "advice" if noticed_by else "advice waved" if allowed else "error"
         lines = [BY_NAME[lie].harm]
         if noticed_by:
             lines.append(f"Noticed by {', '.join(noticed_by)}.")
         tests = "".join(_test(row) for row in rows)
-        yield article(kind, describe_lie(lie), "".join(f"<p>{escape_text(line)}</p>" for line in lines) + tests)
+        yield write_article(kind, describe_lie(lie), "".join(f"<p>{escape_text(line)}</p>" for line in lines) + tests)
 
 
 def _test(row: LieReading) -> str:
@@ -148,7 +150,7 @@ def _test(row: LieReading) -> str:
     return f"<details><summary>{escape_text(row.test)}</summary><pre>{values}</pre>{reason}</details>"
 
 
-def lie_list(names: tuple[str, ...]) -> list[str]:
+def write_lie_list(names: tuple[str, ...]) -> list[str]:
     items = (
         f"<div><dt><code>{escape_text(name)}</code></dt><dd>{escape_text(BY_NAME[name].says)}</dd></div>"
         for name in names

@@ -23,7 +23,7 @@ from typing import Any
 
 from sandbox.extensions.vary.lie_filter import FAILURE, TOLD_AS
 from sandbox.extensions.vary.lies import BY_NAME, LIES
-from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, VariantRun, plain
+from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, VariantRun, normalize_name
 from sandbox.extensions.vary.space import LIE, LISTING, Variant, describe_unknown
 
 HEAD = "# Lies that a test may believe: LIE  TEST  # reason. The run fails on any other that nobody notices.\n"
@@ -65,23 +65,23 @@ class LieVerdict:
     def unseen(self) -> tuple[str, ...]:
         return tuple(lie.name for lie in LIES if lie.name not in self.met)
 
-    def noticed_by(self, lie: str) -> tuple[str, ...]:
+    def list_noticing_tests(self, lie: str) -> tuple[str, ...]:
         return tuple(reading.test for reading in self.readings if reading.lie == lie and reading.noticed)
 
     @property
     def noticed(self) -> tuple[str, ...]:
-        return tuple(lie for lie in self.met if self.noticed_by(lie))
+        return tuple(lie for lie in self.met if self.list_noticing_tests(lie))
 
     @property
     def unnoticed(self) -> tuple[LieReading, ...]:
         """The tests that read a lie and passed. Lies that no test notices come first."""
         green = [reading for reading in self.readings if not reading.noticed]
-        return tuple(sorted(green, key=lambda reading: bool(self.noticed_by(reading.lie))))
+        return tuple(sorted(green, key=lambda reading: bool(self.list_noticing_tests(reading.lie))))
 
     @property
     def believed(self) -> tuple[LieReading, ...]:
         """The tests that read a lie which no test notices, unless the user allows it."""
-        return tuple(row for row in self.unnoticed if row.allowed is None and not self.noticed_by(row.lie))
+        return tuple(row for row in self.unnoticed if row.allowed is None and not self.list_noticing_tests(row.lie))
 
     @property
     def score(self) -> str:
@@ -92,11 +92,11 @@ class LieVerdict:
 
 
 def reply_of(row: Mapping[str, Any]) -> Reply:
-    """Returns a key of the reply, which no other reply of the run has, even in another world."""
+    """Returns a key of the reply. Every reply of the run has a key of its own, also replies of other worlds."""
     return row["operation"], row["nth"], row["request_id"], row["call"]
 
 
-def telling(lie: str, form: str = "") -> Variant:
+def make_telling_variant(lie: str, form: str = "") -> Variant:
     """Returns the variant of a bank that tells this lie. `form` is the value of the setting `lie_as`."""
     return Variant.of([(LIE, lie), *([(TOLD_AS, form)] if form else [])])
 
@@ -115,13 +115,13 @@ def judge_lies(runs: Runs) -> LieVerdict:
     probes: dict[frozenset[Reply], Variant] = {}
     if len(listed.tests) > 1:
         for lie, replies in places.items():
-            probes.setdefault(frozenset(replies), telling(lie, FAILURE))
-    variants = [*map(telling, places), *probes.values()]
+            probes.setdefault(frozenset(replies), make_telling_variant(lie, FAILURE))
+    variants = [*map(make_telling_variant, places), *probes.values()]
     runs.expected = runs.count + len(variants)
     runs.run_all((variant, 0) for variant in variants)
     readings: list[LieReading] = []
     for lie, replies in places.items():
-        run, probe = runs.of(telling(lie)), probes.get(frozenset(replies))
+        run, probe = runs.of(make_telling_variant(lie)), probes.get(frozenset(replies))
         if run.told:
             readings += read_by(lie, run, listed, None if probe is None else runs.of(probe))
     return LieVerdict(tuple(readings))
@@ -134,8 +134,8 @@ def read_by(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | N
     Without a probe, every test counts as a reader. If no reader is found, yields one LieReading that names all tests.
     """
     tests = list(dict.fromkeys((*listed.tests, *run.tests)))
-    noticing = [test for test in tests if not run.result(test).passed]
-    needing = tests if probe is None else [test for test in tests if not probe.result(test).passed]
+    noticing = [test for test in tests if not run.find_result(test).passed]
+    needing = tests if probe is None else [test for test in tests if not probe.find_result(test).passed]
     readers = [test for test in tests if test in noticing or test in needing] or [", ".join(tests)]
     rows = run.told if len(run.told) == len(readers) else [run.told[0]] * len(readers)
     for test, row in zip(readers, rows, strict=True):
@@ -168,13 +168,13 @@ def read_allowed_lies(text: str) -> AllowedLies:
 
 
 def allow_lies(verdict: LieVerdict, allowed: AllowedLies) -> LieVerdict:
-    """Returns the verdict, in which the allowed lies have their reason. Adds the lines that are no longer needed to
-    `ended`, because the test now notices the lie."""
+    """Returns the verdict, in which the allowed lies have their reason. Adds to `ended` each line that is no longer
+    needed, because the test now notices the lie."""
     readings = tuple(
-        row if row.noticed else replace(row, allowed=allowed.get((row.lie, plain(row.test))))
+        row if row.noticed else replace(row, allowed=allowed.get((row.lie, normalize_name(row.test))))
         for row in verdict.readings
     )
-    noticed = {(row.lie, plain(row.test)) for row in readings if row.noticed}
+    noticed = {(row.lie, normalize_name(row.test)) for row in readings if row.noticed}
     ended = tuple(describe_line(*key, reason) for key, reason in allowed.items() if key in noticed)
     return replace(verdict, readings=readings, ended=ended)
 
@@ -185,6 +185,6 @@ def describe_line(lie: str, test: str, reason: str) -> str:
 
 def write_allowed_lies(verdict: LieVerdict) -> str:
     """Returns the text of an --allow-lies file with the lies that no test notices. Allowed lies keep their reason."""
-    rows: Sequence[LieReading] = [row for row in verdict.unnoticed if not verdict.noticed_by(row.lie)]
-    reasons = {(row.lie, plain(row.test)): row.allowed or REASON for row in rows}
+    rows: Sequence[LieReading] = [row for row in verdict.unnoticed if not verdict.list_noticing_tests(row.lie)]
+    reasons = {(row.lie, normalize_name(row.test)): row.allowed or REASON for row in rows}
     return HEAD + "".join(f"{describe_line(*key, reasons[key])}\n" for key in sorted(reasons))

@@ -94,27 +94,27 @@ class Lie:
     tell: Callable[[Body, Telling], None]
 
 
-def other_than(value: object, others: tuple[str, ...]) -> str:
-    return next(other for other in others if other != value)
+def find_other_value(value: object, others: tuple[str, ...]) -> str:
+    return next(replace_value for replace_value in others if replace_value != value)
 
 
-def other_id(value: str) -> str:
+def make_other_id(value: str) -> str:
     """Returns another id of the same form, whose last character differs."""
     return value[:-1] + ("0" if value[-1] != "0" else "1")
 
 
-def other(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]:
+def replace_value(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]:
     """Returns a lie that replaces the value of the field `name` by a different one of these values."""
 
     def tell(body: Body, about: Telling) -> None:
         if name in body:
-            body[name] = other_than(body[name], values)
+            body[name] = find_other_value(body[name], values)
 
     return tell
 
 
-def status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
-    """Returns a lie that shows the status `shown` for a payment or an order whose status is one of `true`."""
+def replace_status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
+    """Returns a lie that shows `false_status` for a payment or an order whose status is one of `true`."""
 
     def tell(body: Body, about: Telling) -> None:
         if body["status"] in true:
@@ -124,9 +124,9 @@ def status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
     return tell
 
 
-def file_status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
-    """Returns a lie that shows the status `shown` for a file or a bulk if its true status is one of `true`. The lie
-    also removes reason and errors."""
+def replace_file_status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
+    """Returns a lie that shows `false_status` for a file or a bulk if its true status is one of `true`. The lie also
+    removes reason and errors."""
 
     def tell(body: Body, about: Telling) -> None:
         for row in (body, *body["bulks"]):
@@ -143,12 +143,12 @@ def file_status(false_status: str, *true: str) -> Callable[[Body, Telling], None
 
 def give_payment_before(body: Body, about: Telling) -> None:
     before = [payment_id for payment_id in about.memory.payments if payment_id != body["payment_id"]]
-    body["payment_id"] = before[-1] if before else other_id(body["payment_id"])
+    body["payment_id"] = before[-1] if before else make_other_id(body["payment_id"])
 
 
 def change_end_to_end(body: Body, about: Telling) -> None:
     if "endtoend_identification" in body:
-        body["endtoend_identification"] = other_id(body["endtoend_identification"])
+        body["endtoend_identification"] = make_other_id(body["endtoend_identification"])
 
 
 # Details
@@ -163,26 +163,26 @@ def change_amount(body: Body, about: Telling) -> None:
 
 def change_currency(body: Body, about: Telling) -> None:
     amounts = body["instructed_amount"]
-    amounts["currency"] = other_than(amounts["currency"], OTHER_CURRENCIES)
+    amounts["currency"] = find_other_value(amounts["currency"], OTHER_CURRENCIES)
 
 
 def change_creditor_iban(body: Body, about: Telling) -> None:
     if "iban" in body["creditor_account"]:
-        body["creditor_account"]["iban"] = other_than(body["creditor_account"]["iban"], OTHER_IBANS)
+        body["creditor_account"]["iban"] = find_other_value(body["creditor_account"]["iban"], OTHER_IBANS)
 
 
 def change_debtor_iban(body: Body, about: Telling) -> None:
     if "debtor_account" in body:
-        body["debtor_account"]["iban"] = other_account(about, body["debtor_account"]["iban"])
+        body["debtor_account"]["iban"] = find_other_iban(about, body["debtor_account"]["iban"])
 
 
-def other_account(about: Telling, iban: str) -> str:
+def find_other_iban(about: Telling, iban: str) -> str:
     """Returns the IBAN of another customer's account at this bank, or a foreign IBAN if there is no such account."""
 
     def find(bank: Bank) -> str:
         owners = bank.accounts[iban].owners if iban in bank.accounts else ()
         other_ibans = (row.iban for row in bank.accounts.values() if not set(row.owners) & set(owners))
-        return next(other_ibans, other_than(iban, OTHER_IBANS))
+        return next(other_ibans, find_other_value(iban, OTHER_IBANS))
 
     return about.ask(find)
 
@@ -190,23 +190,23 @@ def other_account(about: Telling, iban: str) -> str:
 def change_message(body: Body, about: Telling) -> None:
     for name in ("remittance_information_unstructured", "remittance_information_structured"):
         if isinstance(body.get(name), str):
-            body[name] = other_than(body[name], OTHER_TEXTS)
+            body[name] = find_other_value(body[name], OTHER_TEXTS)
 
 
 def change_date(name: str, days: int) -> Callable[[Body, Telling], None]:
     def tell(body: Body, about: Telling) -> None:
         if body.get(name) is not None:
-            body[name] = later(body[name], days)
+            body[name] = add_days(body[name], days)
 
     return tell
 
 
-def later(day: date | str, days: int) -> date:
+def add_days(day: date | str, days: int) -> date:
     return (date.fromisoformat(day) if isinstance(day, str) else day) + timedelta(days)
 
 
 def give_other_payment(body: Body, about: Telling) -> None:
-    body["payment_id"] = other_id(body["payment_id"])
+    body["payment_id"] = make_other_id(body["payment_id"])
 
 
 def change_status_of_details(body: Body, about: Telling) -> None:
@@ -260,7 +260,7 @@ def change_expiry(body: Body, about: Telling) -> None:
 
 def change_logical_id(body: Body, about: Telling) -> None:
     if "logical_id" in body:
-        body["logical_id"] = other_id(body["logical_id"])
+        body["logical_id"] = make_other_id(body["logical_id"])
 
 
 # Accounts
@@ -274,17 +274,17 @@ def add_foreign_account(body: Body, about: Telling) -> None:
     rows = body["_embedded"]["accounts"]
     if rows:
         first = rows[0]
-        foreign = {"iban": other_account(about, first["iban"]), "logical_id": other_id(first["logical_id"])}
+        foreign = {"iban": find_other_iban(about, first["iban"]), "logical_id": make_other_id(first["logical_id"])}
         rows.append(first | foreign)
 
 
 def change_iban_of_account(body: Body, about: Telling) -> None:
-    body["iban"] = other_account(about, body["iban"])
+    body["iban"] = find_other_iban(about, body["iban"])
 
 
 def change_iban_of_accounts(body: Body, about: Telling) -> None:
     for row in body["_embedded"]["accounts"]:
-        row["iban"] = other_account(about, row["iban"])
+        row["iban"] = find_other_iban(about, row["iban"])
 
 
 def give_balance_before(body: Body, about: Telling) -> None:
@@ -415,7 +415,7 @@ LIES: tuple[Lie, ...] = (
     Lie("initiation_reference", INITIATIONS, "service 2.4", "The end-to-end identification is another one.",
         "The payment is not found again by its reference.", change_end_to_end),
     Lie("initiation_settled", INITIATIONS, "service 3.1", "The payment is settled although nobody signed it.",
-        "Goods are delivered before anybody paid.", status("ACSC", *OPEN)),
+        "Goods are delivered before anybody paid.", replace_status("ACSC", *OPEN)),
     Lie("details_amount", DETAILS, "service 2.4", "The amount is 10 times what was ordered.",
         "The customer's books show an amount that was not paid.", change_amount),
     Lie("details_currency", DETAILS, "service 2.4", "The currency is another one.",
@@ -423,7 +423,7 @@ LIES: tuple[Lie, ...] = (
     Lie("details_creditor_iban", DETAILS, "service 2.4", "The beneficiary's account is another one.",
         "Money that went to a stranger looks as if it arrived.", change_creditor_iban),
     Lie("details_creditor_name", DETAILS, "service 2.4", "The beneficiary is somebody else.",
-        "Money that went to a stranger looks as if it arrived.", other("creditor_name", OTHER_NAMES)),
+        "Money that went to a stranger looks as if it arrived.", replace_value("creditor_name", OTHER_NAMES)),
     Lie("details_debtor_iban", DETAILS, "service 2.4", "The account that pays belongs to another customer.",
         "A refund goes to a stranger.", change_debtor_iban),
     Lie("details_message", DETAILS, "service 2.4", "The message to the beneficiary is another one.",
@@ -431,7 +431,7 @@ LIES: tuple[Lie, ...] = (
     Lie("details_reference", DETAILS, "service 2.4", "The end-to-end identification is another one.",
         "The payment is booked to another order.", change_end_to_end),
     Lie("details_customer", DETAILS, "service 2.4", "The name of the customer is another customer's.",
-        "A customer sees, or is taken for, somebody else.", other("psu_name", OTHER_NAMES)),
+        "A customer sees, or is taken for, somebody else.", replace_value("psu_name", OTHER_NAMES)),
     Lie("details_date", DETAILS, "service 2.4", "The requested execution date is a week later.",
         "An instalment looks paid in time, and is late.", change_date("requested_execution_date", 7)),
     Lie("details_payment", DETAILS, "service 2.4", "The id is that of another payment.",
@@ -443,35 +443,35 @@ LIES: tuple[Lie, ...] = (
     Lie("order_end", ("standing_order_details",), "service 2.4", "The last execution is a year later.",
         "A customer is told to pay on after the end of a contract.", change_date("end_date", 365)),
     Lie("order_frequency", ("standing_order_details",), "service 2.4", "It executes at another frequency.",
-        "A customer pays each week what is due each month.", other("frequency", OTHER_FREQUENCIES)),
+        "A customer pays each week what is due each month.", replace_value("frequency", OTHER_FREQUENCIES)),
     Lie("order_ended", ORDER, "service 3.2", "An active standing order is cancelled.",
-        "The customer orders it again, and pays twice.", status("CANC", "PDNG", "ACWP")),
+        "The customer orders it again, and pays twice.", replace_status("CANC", "PDNG", "ACWP")),
     Lie("order_goes_on", ORDER, "service 3.2", "A cancelled standing order is active.",
-        "The next rent is taken for paid, and no money comes.", status("ACWP", "CANC", "RJCT")),
+        "The next rent is taken for paid, and no money comes.", replace_status("ACWP", "CANC", "RJCT")),
     Lie("status_too_early", PAYMENT, "service 3.1", "A payment that is not settled yet is settled.",
-        "Goods are delivered before they are paid.", status("ACSC", *OPEN)),
+        "Goods are delivered before they are paid.", replace_status("ACSC", *OPEN)),
     Lie("status_too_late", PAYMENT, "service 3.1", "A settled payment stays pending.",
-        "A customer who paid waits for ever.", status("PDNG", "ACSC")),
+        "A customer who paid waits for ever.", replace_status("PDNG", "ACSC")),
     Lie("refused_as_paid", PAYMENT, "service 3.1", "A refused payment is settled.",
-        "Goods are delivered that are never paid.", status("ACSC", "RJCT")),
+        "Goods are delivered that are never paid.", replace_status("ACSC", "RJCT")),
     Lie("paid_as_refused", PAYMENT, "service 3.1", "A settled payment is refused.",
-        "The customer pays again.", status("RJCT", "ACSC")),
+        "The customer pays again.", replace_status("RJCT", "ACSC")),
     Lie("cancelled_as_paid", PAYMENT, "service 3.1", "A cancelled payment is settled.",
-        "Goods are delivered that are never paid.", status("ACSC", "CANC")),
+        "Goods are delivered that are never paid.", replace_status("ACSC", "CANC")),
     Lie("paid_as_cancelled", PAYMENT, "service 3.1", "A settled payment is cancelled.",
-        "The customer pays again.", status("CANC", "ACSC")),
+        "The customer pays again.", replace_status("CANC", "ACSC")),
     Lie("status_reason", PAYMENT + ORDER, "service 3.3", "The reason of a refusal is another one.",
-        "The customer is told to mend what was not wrong.", other("reason", OTHER_REASONS)),
+        "The customer is told to mend what was not wrong.", replace_value("reason", OTHER_REASONS)),
     Lie("status_payment", PAYMENT + ORDER, "service 2.4", "The status is that of another payment.",
         "One order is marked with the outcome of another.", give_other_payment),
     Lie("file_too_early", FILE, "service 3.2", "A file that is not executed yet is settled.",
-        "Wages are taken for paid before they are.", file_status("ACSC", *OPEN)),
+        "Wages are taken for paid before they are.", replace_file_status("ACSC", *OPEN)),
     Lie("file_refused_as_paid", FILE, "service 3.2", "A refused file or bulk is settled.",
-        "Wages are taken for paid and never are.", file_status("ACSC", "RJCT")),
+        "Wages are taken for paid and never are.", replace_file_status("ACSC", "RJCT")),
     Lie("file_paid_as_refused", FILE, "service 3.2", "A settled file is refused.",
-        "Wages are paid twice.", file_status("RJCT", "ACSC", "ACSP")),
+        "Wages are paid twice.", replace_file_status("RJCT", "ACSC", "ACSP")),
     Lie("file_goes_on", FILE, "service 3.2", "A cancelled file is waiting for its execution.",
-        "Wages are expected that never come.", file_status("PDNG", "CANC")),
+        "Wages are expected that never come.", replace_file_status("PDNG", "CANC")),
     Lie("file_bulk_lost", FILE, "service 4.6", "The last bulk of the file is missing.",
         "Nobody sees that a part of the file was not taken.", lose_bulk),
     Lie("file_count", FILE, "service 4.6", "Each bulk has one more transaction than was sent.",
@@ -481,7 +481,7 @@ LIES: tuple[Lie, ...] = (
     Lie("file_errors_lost", FILE, "service 4.6", "The errors of the file are missing.",
         "Nobody mends a file that was refused.", lose_errors),
     Lie("token_scope", TOKEN, "service 2.6", "The token is of another scope.",
-        "A program believes in access that the customer did not give.", other("scope", OTHER_SCOPES)),
+        "A program believes in access that the customer did not give.", replace_value("scope", OTHER_SCOPES)),
     Lie("token_lasts", TOKEN, "service 2.6", "The token lasts for 10 years.",
         "The program never refreshes, and stands still after an hour.", change_expiry),
     Lie("token_spent", TOKEN, "service 4.8", "The refresh token is the one that was just used up.",
@@ -497,7 +497,7 @@ LIES: tuple[Lie, ...] = (
     Lie("account_iban", ACCOUNT, "service 2.7", "The IBAN is that of another customer's account.",
         "The balance of one account is shown for another.", change_iban_of_account),
     Lie("account_currency", ACCOUNT, "service 2.7", "The currency is another one.",
-        "A balance is worth more or less than is shown.", other("currency", OTHER_CURRENCIES)),
+        "A balance is worth more or less than is shown.", replace_value("currency", OTHER_CURRENCIES)),
     Lie("balance_of_yesterday", ACCOUNT, "service 2.7", "The balance is without the last day that has bookings.",
         "Money is spent twice.", give_balance_before),
     Lie("balance_sign", ACCOUNT, "service 2.7", "The balance has the other sign.",
@@ -517,15 +517,16 @@ LIES: tuple[Lie, ...] = (
     Lie("line_sign", LINES, "service 2.8", "Debits are credits, and credits debits.",
         "An expense is booked as income.", change_items("amount", lambda amount: scale_number(amount, -1))),
     Lie("line_currency", LINES, "service 2.8", "The currency is another one.",
-        "The books are wrong by the rate.", change_items("currency", lambda name: other_than(name, OTHER_CURRENCIES))),
+        "The books are wrong by the rate.",
+        change_items("currency", lambda name: find_other_value(name, OTHER_CURRENCIES))),
     Lie("line_date", LINES, "service 2.8", "The execution dates are a week later.",
-        "A payment counts for the wrong month.", change_items("execution_date", lambda day: later(day, 7))),
+        "A payment counts for the wrong month.", change_items("execution_date", lambda day: add_days(day, 7))),
     Lie("line_counterparty", LINES, "service 2.8", "The counterparties are other ones.",
         "A payment is booked to the wrong customer.",
-        change_items("counterparty_info", lambda name: other_than(name, OTHER_NAMES))),
+        change_items("counterparty_info", lambda name: find_other_value(name, OTHER_NAMES))),
     Lie("line_message", LINES, "service 2.8", "The messages are other ones.",
         "A payment is booked to the wrong invoice.",
-        change_items("communication", lambda text: other_than(text, OTHER_TEXTS))),
+        change_items("communication", lambda text: find_other_value(text, OTHER_TEXTS))),
     Lie("page_repeats", LINES, "service 4.10", "The key of the next page leads to the same page, once.",
         "Lines are booked twice, or the program reads without end.", repeat_page),
     Lie("page_ends_early", LINES, "service 4.10", "A page that is not the last has no key.",

@@ -75,7 +75,9 @@ def read_option(config: pytest.Config) -> "VaryPlugin":
         strength = option("--bank-vary") or (READY_STRENGTH if folder is not None else None)
         if strength not in STRENGTHS:
             raise ValueError(f"--bank-vary is 1, 2 or 3, not {strength!r:.60}")
-        ready = None if folder is None else ReadySession(Path(folder), accepted_by(option("--bank-ready-accept")))
+        ready = (
+            None if folder is None else ReadySession(Path(folder), read_accepted_file(option("--bank-ready-accept")))
+        )
         space = space_of(split_names(option("--bank-vary-axes")), split_names(option("--bank-vary-only")))
         path = option("--bank-vary-allow")
         text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
@@ -89,18 +91,18 @@ def read_option(config: pytest.Config) -> "VaryPlugin":
     return VaryPlugin(space, int(strength), allowed, reports, lies, allowed_lies, ready)
 
 
-def accepted_by(path: str | None) -> dict[str, Acceptance]:
+def read_accepted_file(path: str | None) -> dict[str, Acceptance]:
     default = Path(ACCEPTED)
     return read_accepted(Path(path) if path else default) if path or default.exists() else {}
 
 
 def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
     """Returns the changed axes of a test's world. Leaves out axes that the test sets by itself."""
-    changes = whole_variant(item).axes
-    return {axis: value for axis, value in changes.items() if axis not in pinned_axes(start)}
+    changes = compose_variant(item).axes
+    return {axis: value for axis, value in changes.items() if axis not in find_pinned_axes(start)}
 
 
-def whole_variant(item: pytest.Item) -> Variant:
+def compose_variant(item: pytest.Item) -> Variant:
     """Returns the variant under which a test runs. It has the choices of `--bank-variants`, and then those of the
     present run of `--bank-vary`."""
     variants = item.config.getoption("--bank-variants")
@@ -112,10 +114,10 @@ def whole_variant(item: pytest.Item) -> Variant:
 
 
 def lines_of(item: pytest.Item) -> list[str]:
-    return whole_variant(item).extensions
+    return compose_variant(item).extensions
 
 
-def pinned_axes(start: "Start") -> frozenset[str]:
+def find_pinned_axes(start: "Start") -> frozenset[str]:
     """Returns the axes that a test sets by itself. They are not varied."""
     return frozenset(start.settings.get("variants", ()))
 
@@ -126,7 +128,7 @@ def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
         variant = item.stash[VARIANT]
         whole = variant == LISTING and item.config.getoption("--bank-ready") is not None
         notes = look_at(bank.controls, Looks(lies=bool(variant.extensions), referee=whole, export=whole))
-        notes.met -= pinned_axes(start)
+        notes.met -= find_pinned_axes(start)
         calls = RunCalls(bank.controls, notes.rows, variant, item.stash.get(REFERENCE, ()))
         item.stash[REFERENCE] = calls.reference
         item.stash[MET] = notes, calls.describe_last()
@@ -135,13 +137,13 @@ def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
 def set_clock_to_night(item: pytest.Item, start: "Start") -> "Start | None":
     """Returns the start of a test's world, with the clock set to the night under which the test runs (see
     conditions.py). Returns None if the variant of the test has no night, or if a marker of the test sets the time."""
-    night = whole_variant(item).night
+    night = compose_variant(item).night
     sets_time = any("at" in mark.kwargs for mark in item.iter_markers("bank"))
     return None if night is None or sets_time else replace(start, at=night)
 
 
 def add_faults(item: pytest.Item, bank: BankFixture) -> None:
-    for fault in whole_variant(item).faults:
+    for fault in compose_variant(item).faults:
         bank.faults.add(**fault)
 
 
@@ -288,12 +290,12 @@ class VaryPlugin:
         is_bad = bool(self.lies.believed)
         if self.ready is not None and self.verdicts:
             command = f"pytest {' '.join(session.config.args)}"
-            self.ready.write(self.whole_verdict(), command, SEED)
+            self.ready.write(self.compose_verdict(), command, SEED)
             is_bad = not self.ready.document["ready"]
         if session.exitstatus == pytest.ExitCode.OK and is_bad:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def whole_verdict(self) -> Verdict:
+    def compose_verdict(self) -> Verdict:
         verdict = replace(allow(merge(self.verdicts), self.allowed), space=self.space, again=AGAIN)
         return replace(verdict, lies=self.lies if self.tells_lies else None)
 
@@ -316,7 +318,7 @@ class VaryPlugin:
         if not self.verdicts:
             terminalreporter.write_line("No test with the fixture `bank` passed and met an axis.")
             return
-        verdict = self.whole_verdict()
+        verdict = self.compose_verdict()
         for line in describe_rest(verdict) if self.ready is None else self.describe_readiness(self.ready):
             terminalreporter.write_line(line)
         for path in self.reports:

@@ -37,9 +37,9 @@ from sandbox.extensions.vary.ready_items import (
     SIGNING,
     TIME,
     Item,
-    item_of_axis,
-    item_of_lie,
-    item_of_rule,
+    find_item_of_axis,
+    find_item_of_lie,
+    find_item_of_rule,
 )
 from sandbox.extensions.vary.report import describe_variant
 from sandbox.extensions.vary.runs import Runs
@@ -81,7 +81,7 @@ def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
     failures = {test: run.tests[test].failure for test in run.failed}
     if failures:
         again = runs.of(variant, 1)
-        failures = {test: failure for test, failure in failures.items() if not again.result(test).passed}
+        failures = {test: failure for test, failure in failures.items() if not again.find_result(test).passed}
     was_met = bool(run.calls) and (kind != NIGHT or run.began[:10] >= NIGHTS[name].at[:10])
     return ConditionRun(name, was_met, failures)
 
@@ -102,7 +102,7 @@ class Evidence:
     def lies(self) -> LieVerdict:
         return self.verdict.lies or LieVerdict()
 
-    def cells(self, kind: str) -> dict[str, bool]:
+    def merge_cells(self, kind: str) -> dict[str, bool]:
         """Returns for each coverage cell of a kind, such as `operation`, whether any world has reached it."""
         reached: dict[str, bool] = {}
         for part in self.coverage:
@@ -113,7 +113,7 @@ class Evidence:
 
 def make_document(evidence: Evidence, accepted: Mapping[str, Acceptance], worlds: Sequence[Row] = ()) -> Row:
     """Returns the document with its digest."""
-    findings = list(all_findings(evidence, accepted))
+    findings = list(list_findings(evidence, accepted))
     items = [describe_item(item, evidence, [row for row in findings if row["item"] == item.name]) for item in ITEMS]
     flaky = [{"test": test, "seen": text} for test, text in sorted(evidence.verdict.flaky.items())]
     verdicts = [item["verdict"] for item in items]
@@ -165,11 +165,16 @@ def describe_document(document: Mapping[str, Any]) -> Iterator[str]:
 # Findings
 
 
-def all_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iterator[Row]:
+def list_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iterator[Row]:
     """Returns a row for each finding, with the name of its item. Findings with the same name share a row that lists all
     their tests."""
     rows: dict[str, Row] = {}
-    for row in (*referee_rows(evidence), *axis_rows(evidence), *lie_rows(evidence), *condition_rows(evidence)):
+    for row in (
+        *list_referee_rows(evidence),
+        *list_axis_rows(evidence),
+        *list_lie_rows(evidence),
+        *condition_rows(evidence),
+    ):
         finding = rows.setdefault(row["name"], row)
         finding["tests"] = list(dict.fromkeys((*finding["tests"], *row["tests"])))
     for row in rows.values():
@@ -178,7 +183,7 @@ def all_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iter
         yield {"accepted": None} | row | ({} if reason is None else {"accepted": reason})
 
 
-def referee_rows(evidence: Evidence) -> Iterator[Row]:
+def list_referee_rows(evidence: Evidence) -> Iterator[Row]:
     """Yields a row for each finding of the referee. If the world waives a finding, it is accepted, with the world's
     reason.
 
@@ -188,7 +193,7 @@ def referee_rows(evidence: Evidence) -> Iterator[Row]:
         call = finding["call"]
         yield {
             "name": f"referee/{finding['rule']}",
-            "item": item_of_rule(finding["rule"], call["operation"]),
+            "item": find_item_of_rule(finding["rule"], call["operation"]),
             "severity": finding["severity"],
             "text": f"{finding['title'].rstrip('.')}: {finding['what']}",
             "harm": finding["instead"],
@@ -199,12 +204,12 @@ def referee_rows(evidence: Evidence) -> Iterator[Row]:
         }
 
 
-def axis_rows(evidence: Evidence) -> Iterator[Row]:
+def list_axis_rows(evidence: Evidence) -> Iterator[Row]:
     for broken in evidence.verdict.breaks:
         axis = broken.variant.changes[0][0]
         yield {
             "name": f"axis/{broken.variant}",
-            "item": item_of_axis(axis),
+            "item": find_item_of_axis(axis),
             "severity": "error",
             "text": f"It breaks when {describe_variant(broken.variant)}",
             "harm": AXES[axis].brings,
@@ -214,13 +219,13 @@ def axis_rows(evidence: Evidence) -> Iterator[Row]:
         }
 
 
-def lie_rows(evidence: Evidence) -> Iterator[Row]:
+def list_lie_rows(evidence: Evidence) -> Iterator[Row]:
     for row in evidence.lies.unnoticed:
-        if not evidence.lies.noticed_by(row.lie):
+        if not evidence.lies.list_noticing_tests(row.lie):
             lie = BY_NAME[row.lie]
             yield {
                 "name": f"lie/{row.lie}",
-                "item": item_of_lie(row.lie),
+                "item": find_item_of_lie(row.lie),
                 "severity": "error",
                 "text": f"Nobody notices {describe_lie(row.lie)}",
                 "harm": lie.harm,
@@ -254,7 +259,7 @@ def condition_rows(evidence: Evidence) -> Iterator[Row]:
 
 def describe_item(item: Item, evidence: Evidence, findings: Sequence[Row]) -> Row:
     """Returns the verdict on an item, the facts behind it, and what no test covers."""
-    rests, lacks = list(rests_on(item, evidence)), list(lacks_of(item, evidence))
+    rests, lacks = list(describe_evidence(item, evidence)), list(describe_lacks(item, evidence))
     fails = any(row["accepted"] is None and row["severity"] in FAILING for row in findings)
     return {
         "name": item.name,
@@ -266,46 +271,48 @@ def describe_item(item: Item, evidence: Evidence, findings: Sequence[Row]) -> Ro
     }
 
 
-def rests_on(item: Item, evidence: Evidence) -> Iterator[str]:
+def describe_evidence(item: Item, evidence: Evidence) -> Iterator[str]:
     called = [
-        name for name, is_met in evidence.cells("operation").items() if is_met and OF_OPERATION.get(name) == item.name
+        name
+        for name, is_met in evidence.merge_cells("operation").items()
+        if is_met and OF_OPERATION.get(name) == item.name
     ]
     if item.operations and not called:
         return
     if called:
         yield f"calls of {', '.join(called)}"
-    if item.name == SIGNING and not any(evidence.cells("operation").get(name) for name in ("token",)):
+    if item.name == SIGNING and not any(evidence.merge_cells("operation").get(name) for name in ("token",)):
         return
-    axes_met = [axis for axis in evidence.verdict.met if item_of_axis(axis) == item.name]
-    withstood = [axis for axis in evidence.verdict.withstood if item_of_axis(axis) == item.name]
+    axes_met = [axis for axis in evidence.verdict.met if find_item_of_axis(axis) == item.name]
+    withstood = [axis for axis in evidence.verdict.withstood if find_item_of_axis(axis) == item.name]
     if axes_met:
         yield f"{len(withstood)} of {len(axes_met)} axes withstood"
-    lies = [lie for lie in evidence.lies.met if item_of_lie(lie) == item.name]
+    lies = [lie for lie in evidence.lies.met if find_item_of_lie(lie) == item.name]
     if lies:
         yield f"{sum(lie in evidence.lies.noticed for lie in lies)} of {len(lies)} lies noticed"
-    if item.name == ERRORS and (errors := sum(evidence.cells("error").values())):
+    if item.name == ERRORS and (errors := sum(evidence.merge_cells("error").values())):
         yield f"{errors} errors met"
     for name, runs in ((RETRIES, evidence.faults), (TIME, evidence.nights)):
         if item.name == name and (run_names := [run.name for run in runs if run.was_met]):
             yield f"runs under {', '.join(run_names)}"
 
 
-def lacks_of(item: Item, evidence: Evidence) -> Iterator[str]:
-    reached = evidence.cells("operation")
+def describe_lacks(item: Item, evidence: Evidence) -> Iterator[str]:
+    reached = evidence.merge_cells("operation")
     yield from (f"operation {name}" for name in item.operations if not reached.get(name))
-    lies = [f"lie/{lie}" for lie in evidence.lies.unseen if item_of_lie(lie) == item.name]
-    axes = [f"axis/{axis}" for axis in evidence.verdict.never_met if item_of_axis(axis) == item.name]
+    lies = [f"lie/{lie}" for lie in evidence.lies.unseen if find_item_of_lie(lie) == item.name]
+    axes = [f"axis/{axis}" for axis in evidence.verdict.never_met if find_item_of_axis(axis) == item.name]
     runs = {RETRIES: evidence.faults, TIME: evidence.nights}.get(item.name, ())
     kind = {RETRIES: "fault", TIME: "night"}.get(item.name, "")
     conditions = [f"{kind}/{run.name}" for run in runs if not run.was_met]
-    errors = [name for name, is_met in evidence.cells("error").items() if not is_met]
+    errors = [name for name, is_met in evidence.merge_cells("error").items() if not is_met]
     more = [f"error {name}" for name in errors] if item.name == ERRORS else []
-    if item.name == LIMITS and not evidence.cells("error").get("TOO_MANY_REQUESTS"):
+    if item.name == LIMITS and not evidence.merge_cells("error").get("TOO_MANY_REQUESTS"):
         more = ["error TOO_MANY_REQUESTS"]
-    yield from limited([*conditions, *lies, *axes, *more])
+    yield from limit_names([*conditions, *lies, *axes, *more])
 
 
-def limited(names: Sequence[str]) -> Iterable[str]:
+def limit_names(names: Sequence[str]) -> Iterable[str]:
     if len(names) <= NOT_COVERED_MAX:
         return names
     return [*names[:NOT_COVERED_MAX], f"and {len(names) - NOT_COVERED_MAX} more"]

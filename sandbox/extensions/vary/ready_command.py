@@ -12,8 +12,8 @@ import click
 
 from sandbox.commands.options import explain_errors, json_option, option_row, options_of
 from sandbox.commands.screen import as_json as json_text
-from sandbox.extensions.vary.command import STOPPED, print_failure, progress_meter, trial_of
-from sandbox.extensions.vary.command_options import FILE, CommandRunOptions, results_row, strength_row
+from sandbox.extensions.vary.command import STOPPED, print_failure, show_progress, trial_of
+from sandbox.extensions.vary.command_options import FILE, CommandRunOptions, make_results_row, make_strength_row
 
 if TYPE_CHECKING:
     from sandbox.extensions.vary.command_runs import CommandRuns
@@ -47,7 +47,7 @@ class ReadyGroup(click.Group):
 class ReadyTaskOptions:
     """How much `ready` tries, and where it writes its results."""
 
-    strength: int = strength_row(default=1)
+    strength: int = make_strength_row(default=1)
     output: Path = option_row(
         "The folder of ready.json, ready.html, ready.svg and worlds.", "-o", "--output",
         type=click.Path(file_okay=False, path_type=Path), default=Path("ready"), show_default=True,
@@ -71,7 +71,7 @@ class ReadyTaskOptions:
 class ReadyOptions(CommandRunOptions, ReadyTaskOptions):
     """The options of `ready`."""
 
-    results: Path = results_row(RESULTS)
+    results: Path = make_results_row(RESULTS)
 
 
 @click.group(cls=ReadyGroup, invoke_without_command=True, subcommand_metavar="-- COMMAND... | verify FILE")
@@ -113,17 +113,17 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
     """Makes all runs, writes the worlds of the findings into the folder, and returns the document. Exits if the command
     fails on the default bank, or if none of its calls meets an axis or a lie."""
     from sandbox.extensions.vary.readiness import make_document
-    from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs, fingerprint
+    from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs, compute_fingerprint
     from sandbox.extensions.vary.space import LISTING
 
     parts = (options.command, options.strength, options.begin, str(options.junit), options.url)
     with explain_errors(OSError, about=f"{options.results} cannot be written: ", option="--results"):
-        results_file = ResultsFile(options.results, fingerprint("ready", *parts), options.fresh)
+        results_file = ResultsFile(options.results, compute_fingerprint("ready", *parts), options.fresh)
     with trial_of(options) as trial, ThreadPoolExecutor(options.at_once) as pool:
         trial.referee = True
         runs = Runs(trial, results_file, pool.map, options.at_once, probes=options.url is None)
         try:
-            with progress_meter(runs):
+            with show_progress(runs):
                 evidence = collect(runs, trial, options)
                 document = make_document(evidence, options.accepted)
                 worlds = export_worlds(trial, runs, document, options.output)
@@ -186,14 +186,14 @@ def export_worlds(
     from sandbox.extensions.vary.ready_worlds import WORLDS_MAX, write_worlds
     from sandbox.extensions.vary.space import DEFAULT_BANK
 
-    variants = list(dict.fromkeys([DEFAULT_BANK, *filter(None, map(variant_of, all_names(document)))]))[:WORLDS_MAX]
+    variants = list(dict.fromkeys([DEFAULT_BANK, *filter(None, map(variant_of, list_names(document)))]))[:WORLDS_MAX]
     exported = runs.spread(lambda variant: trial.run(variant, export=True)[1], variants)
     return write_worlds(
         folder, [(variant, text) for variant, texts in zip(variants, exported, strict=True) for text in texts]
     )
 
 
-def all_names(document: Mapping[str, Any]) -> Iterable[str]:
+def list_names(document: Mapping[str, Any]) -> Iterable[str]:
     return (row["name"] for item in document["items"] for row in item["findings"])
 
 

@@ -97,16 +97,16 @@ RULES_OF = {
 BY_RULE = {beginning: item for item, beginnings in RULES_OF.items() for beginning in beginnings}
 
 
-def item_of_axis(axis: str) -> str:
+def find_item_of_axis(axis: str) -> str:
     return BY_AXIS.get(axis) or OF_TOPIC[AXES[axis].topic]
 
 
-def item_of_lie(lie: str) -> str:
+def find_item_of_lie(lie: str) -> str:
     operation = LIES[lie].operations[0]
     return BY_LIE.get(lie) or OF_OPERATION.get(operation, SIGNING)
 
 
-def item_of_rule(rule: str, operation: str | None) -> str:
+def find_item_of_rule(rule: str, operation: str | None) -> str:
     beginnings = [beginning for beginning in BY_RULE if rule.startswith(beginning)]
     if beginnings:
         return BY_RULE[max(beginnings, key=len)]

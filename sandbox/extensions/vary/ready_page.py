@@ -7,8 +7,8 @@ from typing import Any
 
 from sandbox.extensions.vary.readiness import write_document
 from sandbox.extensions.vary.report import STYLE
-from sandbox.web.html.pages import whole_page
-from sandbox.web.html.reports import article, clean, escape_text
+from sandbox.web.html.pages import draw_whole_page
+from sandbox.web.html.reports import clean, escape_text, write_article
 
 FILES = ("ready.json", "ready.html", "ready.svg")
 WORDS = {"pass": "pass", "fail": "fail", "not_covered": "not covered"}
@@ -43,14 +43,14 @@ def as_page(document: Mapping[str, Any]) -> bytes:
         f"Command: {document['command']}. Tests: {document['tests']}. Strength: {document['strength']}. "
         f"{axes['withstood']} of {axes['met']} axes withstood; {lies['noticed']} of {lies['met']} lies noticed."
     )
-    rows = "".join(map(_row, document["items"]))
+    rows = "".join(map(_write_row, document["items"]))
     head = "<thead><tr><th>Verdict</th><th>Item</th><th>Rests on</th></tr></thead>"
     versions = ", ".join(f"{name} {value}" for name, value in document["versions"].items())
     parts = [
         f'<h1 class="t-{"pass" if document["ready"] else "fail"}">{ready}</h1>'
         f"<p><b>Of {len(document['items'])} items: {items}.</b></p><p>{escape_text(numbers)}</p>",
         f"<table>{head}<tbody>{rows}</tbody></table>",
-        *map(_item, document["items"]),
+        *map(_write_item, document["items"]),
         *_list(
             "Flaky tests: run again when they are mended",
             (f"{row['test']}: {row['seen']}" for row in document["flaky"]),
@@ -63,10 +63,10 @@ def as_page(document: Mapping[str, Any]) -> bytes:
         f"<p>Versions: {escape_text(versions)}. Seed: {document['seed']}. "
         f"Digest: <code>{document['digest']}</code></p>",
     ]
-    return whole_page(ready, STYLE + TABLE, "".join(parts)).encode()
+    return draw_whole_page(ready, STYLE + TABLE, "".join(parts)).encode()
 
 
-def _row(item: Mapping[str, Any]) -> str:
+def _write_row(item: Mapping[str, Any]) -> str:
     rests = "; ".join(item["rests_on"]) or "nothing: no call of the tests is about it"
     word = WORDS[item["verdict"]]
     return (
@@ -75,15 +75,15 @@ def _row(item: Mapping[str, Any]) -> str:
     )
 
 
-def _item(item: Mapping[str, Any]) -> str:
-    findings = "".join(map(_finding, item["findings"]))
+def _write_item(item: Mapping[str, Any]) -> str:
+    findings = "".join(map(_write_finding, item["findings"]))
     lacks = f"<p>Not covered: {escape_text(', '.join(item['not_covered']))}.</p>" if item["not_covered"] else ""
     title = f"{item['name']}: {WORDS[item['verdict']]}"
     content = f"<p>{escape_text(item['about'])}</p>{findings}{lacks}"
-    return f'<section id="{item["name"]}">{article(KINDS[item["verdict"]], title, content)}</section>'
+    return f'<section id="{item["name"]}">{write_article(KINDS[item["verdict"]], title, content)}</section>'
 
 
-def _finding(row: Mapping[str, Any]) -> str:
+def _write_finding(row: Mapping[str, Any]) -> str:
     accepted = row["accepted"]
     lines = [f"{row['harm']} ({row['clause']})"]
     if row["tests"]:

@@ -40,7 +40,7 @@ def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[d
     return rows
 
 
-def within() -> Controls:
+def make_local_controls() -> Controls:
     """Returns the controls of a new sandbox in this process, without a server."""
     app = assemble(WorldRegistry(first_beginning(), machine_time))
     return Controls(HOST, httpx.Client(transport=WithinTransport(app=app)))
@@ -52,7 +52,7 @@ def describe_export(text: str) -> dict[str, Any]:
 
     Raises ValueError if the text is not such a file, or if the replay ends in another way than the file says.
     """
-    with within() as server:
+    with make_local_controls() as server:
         server.http.headers["Content-Type"] = "application/x-ndjson"
         address = f"{HOST}/_sandbox/import"
         reply = server.http.post(address, params={"as": WORLD}, content=text.encode())
@@ -88,10 +88,10 @@ def problems_of(file: Path) -> list[str]:
     worlds = document.get("worlds")
     if not isinstance(worlds, list):
         return [f"{file} lists no worlds"]
-    return [problem for row in worlds for problem in problems_of_world(file.parent, row)]
+    return [problem for row in worlds for problem in find_problems_of_world(file.parent, row)]
 
 
-def problems_of_world(folder: Path, row: Any) -> Iterator[str]:
+def find_problems_of_world(folder: Path, row: Any) -> Iterator[str]:
     if not isinstance(row, dict) or ROW - row.keys() or not WORLD_FILE.fullmatch(str(row["file"])):
         yield f"a world is not described as this version of `ready` does: {str(row)[:200]}"
         return

@@ -7,29 +7,29 @@ from typing import Any
 
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.lie_report import (
-    by_lie,
     describe_lies,
-    lie_articles,
-    lie_list,
-    lie_results,
-    lie_rules,
+    group_by_lie,
     lies_as_json,
     lies_as_suite,
+    make_lie_results,
+    make_lie_rules,
+    write_lie_articles,
+    write_lie_list,
 )
 from sandbox.extensions.vary.lie_verdict import LieVerdict
 from sandbox.extensions.vary.search import Break
 from sandbox.extensions.vary.space import Choice, Variant
 from sandbox.extensions.vary.verdict import Verdict
-from sandbox.web.html.pages import whole_page
+from sandbox.web.html.pages import draw_whole_page
 from sandbox.web.html.reports import STYLE as REPORT_STYLE
 from sandbox.web.html.reports import (
     Case,
     Suite,
-    article,
     clean,
     escape_text,
-    one_run,
-    suppressed_for,
+    make_run,
+    make_suppression,
+    write_article,
     write_junit,
 )
 
@@ -126,22 +126,22 @@ def describe_rest(verdict: Verdict) -> Iterator[str]:
         yield f"        {', '.join(verdict.never_met)}"
     if verdict.lies is not None:
         yield from describe_lies(verdict.lies)
-    yield summary(verdict)
+    yield write_summary(verdict)
 
 
-def summary(verdict: Verdict) -> str:
+def write_summary(verdict: Verdict) -> str:
     """Returns one line with the scores and the numbers behind them."""
-    return f"{scores(verdict)}, {rest_of_summary(verdict)}"
+    return f"{write_scores(verdict)}, {write_rest_of_summary(verdict)}"
 
 
-def scores(verdict: Verdict) -> str:
+def write_scores(verdict: Verdict) -> str:
     """Returns the score of the axes and the score of the lies. Leaves out a score if the session did not try axes or
     lies."""
     rows = ([verdict.score] if verdict.varied else []) + ([verdict.lies.score] if verdict.lies else [])
     return ", ".join(rows)
 
 
-def rest_of_summary(verdict: Verdict) -> str:
+def write_rest_of_summary(verdict: Verdict) -> str:
     """Returns the numbers after the scores in the summary, such as the axes that no call met, the breaks and the
     runs."""
     if not verdict.varied:
@@ -167,13 +167,13 @@ def count(things: Collection[object], singular: str, plural: str = "") -> str:
 
 def as_junit(verdict: Verdict) -> bytes:
     """Returns a JUnit case for each test. A break that is not allowed is a failure."""
-    properties = (("score", scores(verdict)), ("never_met", ", ".join(verdict.never_met)))
-    cases = [_case(test, verdict) for test in verdict.tests]
+    properties = (("score", write_scores(verdict)), ("never_met", ", ".join(verdict.never_met)))
+    cases = [_make_case(test, verdict) for test in verdict.tests]
     suites = [Suite("vary", cases, "vary", properties=properties)]
     return write_junit([*suites, lies_as_suite(verdict.lies)] if verdict.lies else suites)
 
 
-def _case(test: str, verdict: Verdict) -> Case:
+def _make_case(test: str, verdict: Verdict) -> Case:
     breaks = [broken for broken in verdict.breaks if broken.test == test]
     text = "\n\n".join(describe_whole_break(broken, verdict.again) for broken in breaks)
     if new := [describe_break(broken) for broken in breaks if broken.allowed is None]:
@@ -206,18 +206,18 @@ def as_sarif(verdict: Verdict) -> dict[str, Any]:
             "locations": [{"logicalLocations": [{"name": broken.test, "fullyQualifiedName": broken.test}]}],
             "properties": {"variants": dict(broken.variant.changes), "call": broken.result.call},
         }
-        results.append(result | suppressed_for(broken.allowed))
+        results.append(result | make_suppression(broken.allowed))
     if verdict.lies is not None:
-        results += lie_results(verdict.lies, len(rules))
-        rules += lie_rules(verdict.lies)
-    return one_run("vary", rules, results, {"summary": summary(verdict)})
+        results += make_lie_results(verdict.lies, len(rules))
+        rules += make_lie_rules(verdict.lies)
+    return make_run("vary", rules, results, {"summary": write_summary(verdict)})
 
 
 def as_page(verdict: Verdict) -> str:
     causes = group_by_cause(verdict.breaks)
     lies = verdict.lies or LieVerdict()
     places = (
-        ("unnoticed", "lies that a test believes", by_lie(lies.unnoticed)),
+        ("unnoticed", "lies that a test believes", group_by_lie(lies.unnoticed)),
         ("breaks", "causes of breaks", causes),
         ("flaky", "flaky", verdict.flaky),
         ("withstood", "withstood", verdict.withstood),
@@ -225,21 +225,21 @@ def as_page(verdict: Verdict) -> str:
     )
     links = "".join(f'<a href="#{place}">{len(things)} {words}</a>' for place, words, things in places if things)
     withstood, never_met = (count(names, "axis", "axes") for names in (verdict.withstood, verdict.never_met))
-    flaky = (article("warning", test, f"<p>{escape_text(text)}</p>") for test, text in verdict.flaky.items())
+    flaky = (write_article("warning", test, f"<p>{escape_text(text)}</p>") for test, text in verdict.flaky.items())
     ended = (f"<p>{escape_text(line)}</p>" for line in verdict.ended)
     parts = [
-        f"<h1>{escape_text(scores(verdict))}</h1><p>{escape_text(rest_of_summary(verdict))}</p>",
+        f"<h1>{escape_text(write_scores(verdict))}</h1><p>{escape_text(write_rest_of_summary(verdict))}</p>",
         f'<nav aria-label="On this page">{links}</nav>',
-        _section("unnoticed", "Lies that a test read and did not notice", lie_articles(lies)),
-        _section("breaks", "What breaks", (_cause(breaks, verdict.again) for breaks in causes)),
-        _section("flaky", "Flaky tests, for which nothing is blamed", flaky),
-        _section("ended", "Allowed breaks that break no longer", ended),
-        _section("withstood", f"Withstood: {withstood}", _axes(verdict.withstood)),
-        _section("unmet", f"Met by no call, so nothing is known: {never_met}", _axes(verdict.never_met)),
-        _section("noticed", "Lies that were noticed", lie_list(lies.noticed)),
-        _section("unseen", "Lies that no reply could be", lie_list(lies.unseen if verdict.lies else ())),
+        _write_section("unnoticed", "Lies that a test read and did not notice", write_lie_articles(lies)),
+        _write_section("breaks", "What breaks", (_cause(breaks, verdict.again) for breaks in causes)),
+        _write_section("flaky", "Flaky tests, for which nothing is blamed", flaky),
+        _write_section("ended", "Allowed breaks that break no longer", ended),
+        _write_section("withstood", f"Withstood: {withstood}", _write_axes(verdict.withstood)),
+        _write_section("unmet", f"Met by no call, so nothing is known: {never_met}", _write_axes(verdict.never_met)),
+        _write_section("noticed", "Lies that were noticed", write_lie_list(lies.noticed)),
+        _write_section("unseen", "Lies that no reply could be", write_lie_list(lies.unseen if verdict.lies else ())),
     ]
-    return whole_page(clean(scores(verdict)), STYLE, "".join(parts))
+    return draw_whole_page(clean(write_scores(verdict)), STYLE, "".join(parts))
 
 
 def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
@@ -259,7 +259,7 @@ def _cause(breaks: list[Break], again: str) -> str:
     lines = "".join(f"<p>{escape_text(line)}</p>" for line in describe_cause(first.variant))
     tests = "".join(_test(broken, is_alone=len(breaks) == 1) for broken in breaks)
     command = f"<p>Again: <code>{again} {escape_text(str(first.variant))}</code></p>"
-    return article(kind, title, f"{lines}{command}{tests}")
+    return write_article(kind, title, f"{lines}{command}{tests}")
 
 
 def _test(broken: Break, is_alone: bool) -> str:
@@ -272,13 +272,13 @@ def _test(broken: Break, is_alone: bool) -> str:
     return f"<details><summary>{escape_text(broken.test)}</summary>{error}{call}{reason}</details>"
 
 
-def _axes(names: Collection[str]) -> list[str]:
+def _write_axes(names: Collection[str]) -> list[str]:
     about = {name: escape_text(f"{AXES[name].about} ({AXES[name].clause})") for name in names}
     items = "".join(f"<div><dt><code>{escape_text(name)}</code></dt><dd>{about[name]}</dd></div>" for name in names)
     return [f"<dl>{items}</dl>"] if items else []
 
 
-def _section(place: str, title: str, parts: Iterable[str]) -> str:
+def _write_section(place: str, title: str, parts: Iterable[str]) -> str:
     content = "".join(parts)
     return f'<section id="{place}"><h2>{title}</h2>{content}</section>' if content else ""
 
@@ -286,7 +286,7 @@ def _section(place: str, title: str, parts: Iterable[str]) -> str:
 def as_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "score": {"withstood": len(verdict.withstood), "met": len(verdict.met), "axes": len(verdict.space.axes)},
-        "summary": summary(verdict),
+        "summary": write_summary(verdict),
         "strength": verdict.strength,
         "variants": verdict.variants,
         "runs": verdict.runs,
@@ -322,15 +322,15 @@ def _break_as_json(broken: Break) -> dict[str, Any]:
     }
 
 
-def _json_bytes(content: Any) -> bytes:
+def _write_json(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
 FORMATS: dict[str, Callable[[Verdict], bytes]] = {
     ".html": lambda verdict: as_page(verdict).encode(),
     ".xml": as_junit,
-    ".sarif": lambda verdict: _json_bytes(as_sarif(verdict)),
-    ".json": lambda verdict: _json_bytes(as_json(verdict)),
+    ".sarif": lambda verdict: _write_json(as_sarif(verdict)),
+    ".json": lambda verdict: _write_json(as_json(verdict)),
 }
 
 

@@ -4,10 +4,10 @@ The problem: a suite may reset its world, load a scenario, or make worlds of its
 must differ from the default bank as the variant of the run says. At the end, the run must know which axes and lies the
 calls in all these worlds met.
 
-The design: each run has a registry of worlds of its own, which begins each world as the variant says. Its application
-answers below `/worlds/NAME` of the shared server, as if it was mounted there. So it has its own `default`, and a world
-`x` of the suite is at `/worlds/NAME/worlds/x`. Worlds of two runs never share a name. Before a control ends a world or
-begins it again, what happened in it is noted.
+The design: each run has its own application with its own registry of worlds, which begins each world as the variant
+says. The application answers below `/worlds/NAME` of the shared server. Its default world is `/worlds/NAME` itself, and
+a world `x` of the suite is at `/worlds/NAME/worlds/x`. So worlds of two runs never share an address. Before a control
+ends a world or begins it again, the run stores the calls, axes and lies of this world.
 
 At a server elsewhere (--url), a run has one world. There, what happened before a reset is lost, and worlds that the
 suite makes do not have the variant.
@@ -28,7 +28,13 @@ from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused
 from sandbox.contract.decisions import AXES, DEFAULTS, Decisions, with_changes
 from sandbox.contract.errors import Refusal
-from sandbox.extensions.vary.call_comparison import CALLS_COMPARED_MAX, ROWS_ASKED_MAX, axes_met, has_met, lies_met
+from sandbox.extensions.vary.call_comparison import (
+    CALLS_COMPARED_MAX,
+    ROWS_ASKED_MAX,
+    has_met,
+    list_axes_met,
+    list_lies_met,
+)
 from sandbox.extensions.vary.space import Variant
 from sandbox.player.runs import HOST, WithinTransport
 from sandbox.server.server import serve_in_background
@@ -75,11 +81,11 @@ class WorldNotes:
 
 def look_at(controls: Controls, looks: Looks) -> WorldNotes:
     rows: list[Row] = list(controls.listed("requests"))
-    notes = WorldNotes(rows, axes_met(controls, rows))
+    notes = WorldNotes(rows, list_axes_met(controls, rows))
     if not rows:
         return notes
     if looks.lies:
-        notes.told += lies_met(controls)
+        notes.told += list_lies_met(controls)
     if looks.replies:
         last = len(rows) - ROWS_ASKED_MAX
         for place, row in enumerate(rows):
@@ -111,7 +117,7 @@ class RunBank(Protocol):
     @property
     def controls(self) -> Controls: ...
 
-    def notes(self, looks: Looks) -> WorldNotes: ...
+    def read_notes(self, looks: Looks) -> WorldNotes: ...
 
     def end(self) -> None: ...
 
@@ -140,7 +146,7 @@ class RemoteBank:
     def url(self) -> str:
         return self.controls.base_url
 
-    def notes(self, looks: Looks) -> WorldNotes:
+    def read_notes(self, looks: Looks) -> WorldNotes:
         return look_at(self.controls, looks)
 
     def end(self) -> None:
@@ -251,7 +257,7 @@ class LocalBank:
         start_response(*heads[0])
         return body
 
-    def notes(self, looks: Looks) -> WorldNotes:
+    def read_notes(self, looks: Looks) -> WorldNotes:
         for world in self.own.registry.list_all():
             self._note_world(world.name, looks)
         return self._noted
@@ -313,7 +319,7 @@ class LocalBanks:
 
 
 @contextmanager
-def local_banks(machine_time: Callable[[], float], jobs: int, seed: int) -> Iterator[LocalBanks]:
+def start_local_banks(machine_time: Callable[[], float], jobs: int, seed: int) -> Iterator[LocalBanks]:
     """Starts the shared server on a free loopback port, yields it, and stops it at the end."""
     banks = LocalBanks(machine_time, seed)
     with serve_in_background(banks.app, threads=2 * jobs + 2) as url:

@@ -44,7 +44,7 @@ class VariantRun:
     coverage: Sequence[Mapping[str, Any]] = ()
     began: str = ""  # the bank's time at the first call
 
-    def result(self, test: str) -> Result:
+    def find_result(self, test: str) -> Result:
         return self.tests.get(test, UNKNOWN if self.partial else NOT_RUN)
 
     @property
@@ -67,7 +67,7 @@ class NothingMet(Exception):
 REASON = "known"  # of what is allowed, where a file gives none
 
 
-def plain(test: str) -> str:
+def normalize_name(test: str) -> str:
     """Returns the name of a test as files of allowed breaks and lies spell it. Blanks become single, and there is none
     before `#`, because ` #` begins the reason in such a file."""
     return " ".join(test.split()).replace(" #", "#")
@@ -138,40 +138,38 @@ class Runs:
         self.run_all([(variant, number)])
         return self._runs[variant, number]
 
-    def result(self, variant: Variant, test: str, number: int = 0) -> Result:
-        """Returns the result of a test under a variant.
-
-        A run may lack a test. If the default run has the test, it has failed, unless the run is partial. Otherwise the
-        result is UNKNOWN, which counts as passed.
-        """
+    def find_result(self, variant: Variant, test: str, number: int = 0) -> Result:
+        """Returns the result of a test under a variant. If the run does not have the test although the default run has
+        it, the test has failed. In a partial run, or if the default run does not have the test either, the result is
+        UNKNOWN. This counts as passed."""
         run = self.of(variant, number)
         if test not in run.tests and test not in self.of(DEFAULT_BANK).tests:
             return UNKNOWN
-        return run.result(test)
+        return run.find_result(test)
 
     def fails(self, variant: Variant, test: str) -> bool:
-        return not self.result(variant, test).passed
+        return not self.find_result(variant, test).passed
 
-    def passed(self, variant: Variant, test: str) -> bool:
+    def has_passed(self, variant: Variant, test: str) -> bool:
         """Whether the test passed. False if the result is unknown."""
-        result = self.result(variant, test)
+        result = self.find_result(variant, test)
         return result.passed and result is not UNKNOWN
 
-    def failed_tests(self, variant: Variant) -> list[str]:
+    def list_failed_tests(self, variant: Variant) -> list[str]:
         names = dict.fromkeys((*self.of(variant).tests, *self.of(DEFAULT_BANK).tests))
         return [name for name in names if self.fails(variant, name)]
 
-    def contradiction(self, test: str) -> str:
+    def find_contradiction(self, test: str) -> str:
         """Returns a text if the test both passed and failed under the same variant. Otherwise returns an empty text."""
         for variant, number in [attempt for attempt in self._runs if attempt[1] > 0]:
-            first, again = self.result(variant, test), self.result(variant, test, number)
+            first, again = self.find_result(variant, test), self.find_result(variant, test, number)
             if first.passed != again.passed and UNKNOWN not in (first, again):
                 failure = (again if first.passed else first).failure
                 return f"passed once and failed once with {str(variant) or 'the bank of today'}: {failure}"
         return ""
 
 
-def fingerprint(*parts: Any) -> str:
+def compute_fingerprint(*parts: Any) -> str:
     """Returns a digest of the command and its axes. A session uses only results that were stored with the same
     digest."""
     return blake2b(json.dumps(parts, sort_keys=True, default=list).encode(), digest_size=16).hexdigest()

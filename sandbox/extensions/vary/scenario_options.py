@@ -77,7 +77,7 @@ class ScenarioVarying(VaryOptions):
         from sandbox.extensions.vary.runs import NothingMet, Runs
 
         own_axes = {axis for axis, _ in script.scenario.settings.variants}
-        space = self.space.only(self.space.axes.keys() - own_axes)
+        space = self.space.select_axes(self.space.axes.keys() - own_axes)
         try:
             return judge_all(Runs(trial_of(script, url, key, world_suffix)), space, self.strength, 1, self.lies)
         except NothingMet:

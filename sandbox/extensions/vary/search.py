@@ -116,7 +116,7 @@ class Search:
 
         Rows for the tests with many causes come first, because most of these rows count for the other tests too.
         """
-        space = self.space.only(self.met)
+        space = self.space.select_axes(self.met)
         run_rows = RowIndex(self.runs.variants)
         goals = [CoverageGoal(space, self.strength, causes, run_rows) for causes in self.cause_sets()]
         for goal in sorted(goals, key=lambda goal: len(goal.causes), reverse=True):
@@ -141,7 +141,7 @@ class Search:
         while variants := self.runs.variants[self.explained_count :]:
             self.explained_count += len(variants)
             for variant in sorted(variants, key=lambda variant: len(variant.changes)):
-                for test in self.runs.failed_tests(variant):
+                for test in self.runs.list_failed_tests(variant):
                     if not self.runs.fails(DEFAULT_BANK, test) and not self.causes_of(test).explains(variant):
                         self.causes[test] = self.add_cause(test, variant)
         return self.causes != before
@@ -155,19 +155,19 @@ class Search:
         failed before, such as the cause of another test.
         """
         self.runs.run_all([(DEFAULT_BANK, 1), (failing, 1)])
-        if not (flaky := self.runs.contradiction(test)):
+        if not (flaky := self.runs.find_contradiction(test)):
             parts = [part for part in self.runs.variants if failing.holds(part) and self.runs.fails(part, test)]
             smallest = min(parts, key=lambda part: len(part.changes))
             cause = minimize(smallest, FailureQuery(test, self.runs))
             self.runs.run_all([(cause, 1)])
-            flaky = self.runs.contradiction(test)
+            flaky = self.runs.find_contradiction(test)
         if flaky:
             return Causes(flaky=flaky)
-        own, result = self.own_part(test, cause), self.runs.result(cause, test)
+        own, result = self.select_own_part(test, cause), self.runs.find_result(cause, test)
         broken = Break(test, own, result, rerun=None if own == cause else cause)
         return Causes((*self.causes_of(test).breaks, broken))
 
-    def own_part(self, test: str, cause: Variant) -> Variant:
+    def select_own_part(self, test: str, cause: Variant) -> Variant:
         """Returns the cause without choices whose axes this test did not meet. Returns the whole cause if no choice
         would be left, or if the runs cannot use probes."""
         if not self.runs.probes or len(cause.changes) == 1:
@@ -179,16 +179,16 @@ class Search:
         """Whether the choice breaks only other tests. It must break another test alone, and this test must pass while
         every call that meets the axis fails."""
         alone = Variant((choice,))
-        breaks_others = any(name != test for name in self.runs.failed_tests(alone))
-        return breaks_others and self.runs.passed(alone.add_probe(choice[0]), test)
+        breaks_others = any(name != test for name in self.runs.list_failed_tests(alone))
+        return breaks_others and self.runs.has_passed(alone.add_probe(choice[0]), test)
 
     def confirm(self) -> None:
         """Checks each cause whose test passed under a larger variant, by a second run of the cause. Marks a test as
         flaky if it both passed and failed under the same variant."""
         for test in self.runs.tests:
-            passed = [variant for variant in self.runs.variants if self.runs.passed(variant, test)]
+            passed = [variant for variant in self.runs.variants if self.runs.has_passed(variant, test)]
             for cause in self.causes_of(test).variants:
                 if any(variant.holds(cause) for variant in passed):
                     self.runs.run_all((cause, number) for number in range(1, ATTEMPTS))
-            if flaky := self.runs.contradiction(test):
+            if flaky := self.runs.find_contradiction(test):
                 self.causes[test] = Causes(flaky=flaky)

@@ -11,7 +11,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
-from sandbox.contract.added_settings import added_settings
+from sandbox.contract.added_settings import load_added_settings
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS, rules_of
 from sandbox.reader.tree import quote, suggest
@@ -21,7 +21,7 @@ LIE = "lie"  # a setting of this extension
 PROBE = "probe"  # beside axes: an axis at which replies fail, which says who met it
 # What may stand beside axes, with its values.
 OTHERS: dict[str, Callable[[], tuple[str, ...]]] = {
-    LIE: lambda: added_settings()[LIE].words,
+    LIE: lambda: load_added_settings()[LIE].words,
     NIGHT: lambda: tuple(NIGHTS),
     FAULT: lambda: tuple(GATEWAY_FAULTS),
 }
@@ -115,26 +115,26 @@ class Space:
             for choice in choices
         }
 
-    def excluded_by(self, choice: Choice) -> frozenset[Choice]:
+    def find_excluded_by(self, choice: Choice) -> frozenset[Choice]:
         return self._exclusions.get(choice, frozenset())
 
-    def choices(self, axis: str) -> list[Choice]:
+    def list_choices(self, axis: str) -> list[Choice]:
         return [(axis, value) for value in self.axes[axis]]
 
-    def only(self, names: Collection[str]) -> "Space":
+    def select_axes(self, names: Collection[str]) -> "Space":
         return Space({name: values for name, values in self.axes.items() if name in names}, self.excludes)
 
     def complete(self, variant: Variant) -> dict[str, str]:
         """Returns a value for each axis of the space: the variant's value, or else the default."""
         return {name: values[0] for name, values in self.axes.items()} | dict(variant.changes)
 
-    def variant(self, values: Mapping[str, str]) -> Variant:
+    def make_variant(self, values: Mapping[str, str]) -> Variant:
         """Returns the variant with these values. Default values are left out."""
         return Variant.of((name, value) for name, value in values.items() if value != self.axes[name][0])
 
     def allows(self, choices: Collection[Choice]) -> bool:
         """Whether no two of the choices exclude each other."""
-        return all(self.excluded_by(choice).isdisjoint(choices) for choice in choices)
+        return all(self.find_excluded_by(choice).isdisjoint(choices) for choice in choices)
 
 
 def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: bool = True) -> Space:
@@ -147,7 +147,7 @@ def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: 
     for name in names:
         if name not in AXES:
             raise ValueError(describe_unknown("axis", name, tuple(AXES)))
-    selection = {*names, *(name for topic in topics for name in axes_of_topic(topic))}
+    selection = {*names, *(name for topic in topics for name in list_axes_of_topic(topic))}
     values_by_axis = {}
     for name, axis in AXES.items():
         values = tuple(value.name for value in axis.values if value.within or not within or name in names)
@@ -158,7 +158,7 @@ def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: 
     return Space(values_by_axis, frozenset(map(frozenset, pairs)))
 
 
-def axes_of_topic(topic: str) -> list[str]:
+def list_axes_of_topic(topic: str) -> list[str]:
     topics = tuple(dict.fromkeys(axis.topic for axis in AXES.values()))
     if topic not in topics and topic not in TOPIC_GROUPS:
         raise ValueError(describe_unknown("topic", topic, (*topics, *TOPIC_GROUPS)))
@@ -195,4 +195,4 @@ def read_variant(text: str, space: Space | None = None) -> Variant:
         if not sign or value not in space.axes[axis]:
             raise ValueError(describe_unknown(f"value of {axis}", value, space.axes[axis]))
         values_by_axis[axis] = value
-    return Variant.of([*space.variant(values_by_axis).changes, *other_changes])
+    return Variant.of([*space.make_variant(values_by_axis).changes, *other_changes])

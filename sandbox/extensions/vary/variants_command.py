@@ -11,7 +11,7 @@ import click
 
 from sandbox.commands.options import ask_first, env_row, explain_errors, option_row, options_of, url_option
 from sandbox.commands.screen import as_json
-from sandbox.extensions.vary.command_options import axes_row, only_row, read_space, strength_row, warn_if_slow
+from sandbox.extensions.vary.command_options import axes_row, make_strength_row, only_row, read_space, warn_if_slow
 
 if TYPE_CHECKING:
     from sandbox.contract.decision_rows import Axis
@@ -69,7 +69,7 @@ def _print_table(rows: "list[Axis]") -> None:
 class CoverOptions:
     """The options of `variants cover`."""
 
-    strength: int = strength_row()
+    strength: int = make_strength_row()
     axes: str = axes_row()
     only: str = only_row()
     within: bool = option_row("Without the values at which a client must refuse.", is_flag=True)
@@ -93,9 +93,10 @@ class CoverOptions:
 @variants.command()
 @options_of(CoverOptions, "options")
 def cover(options: CoverOptions) -> None:
-    """Lists few worlds in which every combination of so many values of different axes occurs.
+    """Lists few worlds that have every combination of values.
 
-    The first is the default bank. Each has a name that follows from its content."""
+    Every combination of values of STRENGTH different axes occurs in one of these worlds. The first world is the default
+    bank. A world's name follows from its content."""
     from sandbox.extensions.vary.cover import find_cover
 
     space = read_space(options.axes, options.only, options.within)
@@ -148,7 +149,7 @@ def begin_worlds(cover: "Cover", options: CoverOptions) -> None:
 
     if options.replace:
         ask_first("Worlds that have these names are replaced. All that happened in them is lost.", options.yes)
-    with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).explaining_failures():
+    with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).explain_failures():
         for variant in cover.variants:
             changes = dict(variant.changes)
             server.make_world(variant.name, seed=options.seed, replace=options.replace, variants=changes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from sandbox.extensions.vary.lie_verdict import LieVerdict, merge_lies
-from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, plain
+from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, normalize_name
 from sandbox.extensions.vary.search import Break, Search
 from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant, read_variant
 
@@ -130,9 +130,9 @@ def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
     """Returns the verdict, in which allowed breaks have their reason. `ended` gets the allowed lines that are no longer
     needed: the test ran and met the axes, but did not break."""
     reasons = {(line.variant, line.test): line.reason for line in allowed}
-    keys = [(broken.variant, plain(broken.test)) for broken in verdict.breaks]
+    keys = [(broken.variant, normalize_name(broken.test)) for broken in verdict.breaks]
     breaks = tuple(replace(broken, allowed=reasons.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
-    steady = set(map(plain, verdict.tests)) - set(map(plain, verdict.flaky))
+    steady = set(map(normalize_name, verdict.tests)) - set(map(normalize_name, verdict.flaky))
     ended = tuple(
         str(line)
         for line in allowed
@@ -145,5 +145,5 @@ def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
 
 def write_allowed(breaks: Sequence[Break]) -> str:
     """Returns the text of an --allow file with these breaks. A break that is allowed already keeps its reason."""
-    reasons = {(broken.variant, plain(broken.test)): broken.allowed or REASON for broken in breaks}
+    reasons = {(broken.variant, normalize_name(broken.test)): broken.allowed or REASON for broken in breaks}
     return HEAD + "".join(f"{AllowedBreak(*key, reasons[key])}\n" for key in sorted(reasons))

@@ -1,8 +1,8 @@
 """Exports a world: a head, every act, the stored calls, and hashes of the outcome.
 
-A stripped file has no secrets of callers. Each of them is replaced everywhere by the same text, so that the file still
-replays. A secret that the bank drew is replaced by its number, because it follows from the world's seed and secret,
-which a replay needs anyway.
+A stripped file has no secrets of callers. The same text replaces a secret everywhere, so that the file still replays.
+A secret that the bank drew is replaced by its number: the third secret, for example. The replay draws it again from the
+world's seed and secret, which the file must contain anyway.
 """
 
 import re
@@ -148,7 +148,7 @@ def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
     def draw(until: int, act_id: str) -> None:
         mint.salt = act_id
         while mint.asked < until:
-            secret = mint.secret()
+            secret = mint.draw_secret()
             secrets[secret] = DrawnSecret(mint.asked, act_id)
 
     if any(act.id for act in pause_between(snapshot.acts, AT_ONCE)):

@@ -83,7 +83,8 @@ def line_of(content: dict[str, Any]) -> bytes:
 @stored_as("DrawnSecret")
 @dataclass(frozen=True, slots=True)
 class DrawnSecret:
-    """Replaces a secret in a stripped file: the secret number `number` that the mint draws in the act `act_id`."""
+    """Stands in a stripped file in the place of a secret that the mint drew. It is the secret with this number of the
+    act `act_id`."""
 
     number: int
     act_id: str = ""
@@ -95,7 +96,7 @@ def make_secret_finder(beginning: Beginning) -> Any:
     def draw(drawn: DrawnSecret) -> str:
         mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
         mint.salt = drawn.act_id
-        return mint.secret()
+        return mint.draw_secret()
 
     return draw
 
@@ -109,12 +110,13 @@ def restore_secrets(act: Act, secret_of: Any) -> Act:
 
 
 def write_exact_time(at: datetime) -> str:
-    """Writes a time with its microseconds if it has any, else in the usual form."""
+    """Writes a time with its microseconds. If it has none, writes it in the form that most times have."""
     return at.isoformat() if at.microsecond else write_instant(at)
 
 
 class CarriedFinding(NamedTuple):
-    """A finding without the row of its rule, which the importing program has."""
+    """A finding as an export contains it: with the id of its rule. The importing program looks up the rule's row by
+    this id."""
 
     rule: str
     what: str

@@ -308,7 +308,7 @@ def _read_day(call: Call, name: str) -> date | None:
 
 
 def _seal(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
-    return hmac.digest(mint.key("pages"), f"{consent_id}/".encode() + content, "sha256")[:SEAL]
+    return hmac.digest(mint.derive_key("pages"), f"{consent_id}/".encode() + content, "sha256")[:SEAL]
 
 
 def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:

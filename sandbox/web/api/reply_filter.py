@@ -7,7 +7,7 @@ the address of a callback before the browser is sent there. A world without sett
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sandbox.contract.added_settings import added_settings, value_of
+from sandbox.contract.added_settings import load_added_settings, value_of
 from sandbox.contract.decisions import Decisions
 from sandbox.extension_registry import objects
 from sandbox.web.api.call import Call
@@ -38,4 +38,4 @@ def filter_callback(world: World, address: str) -> str:
 
 def _filters_in_force(decisions: Decisions) -> list[ReplyFilter]:
     filters: list[ReplyFilter] = objects("replies")
-    return [row for row in filters if value_of(decisions, row.setting) != added_settings()[row.setting].words[0]]
+    return [row for row in filters if value_of(decisions, row.setting) != load_added_settings()[row.setting].words[0]]

@@ -28,12 +28,12 @@ class ConsoleAction(NamedTuple):
         """Returns the call of the control, with names and a body from the form."""
         if self.button.action == "load own":
             return ControlRequest(self.row, text=form.get("yaml", ""))
-        names = filled_texts(form, *self.row.path_names)
+        names = read_filled_texts(form, *self.row.path_names)
         if self.button.action in BODIES:
             return ControlRequest(self.row, names, BODIES[self.button.action](form))
         fields = self.row.fields if self.button.fields is None else self.button.fields
         in_body = {name: self.row.fields[name] for name in fields if name not in self.row.path_names}
-        return ControlRequest(self.row, names, filled(form, in_body))
+        return ControlRequest(self.row, names, read_filled(form, in_body))
 
 
 def actions_of(rows: Iterable[Control]) -> dict[str, ConsoleAction]:
@@ -54,7 +54,7 @@ def notice_of(action: ConsoleAction, form: Form) -> str:
 # Reading a form. A value that is not of its field's type goes to the control as it is, and the control refuses it.
 
 
-def filled(form: Form, fields: Mapping[str, Field[Any]]) -> dict[str, Any]:
+def read_filled(form: Form, fields: Mapping[str, Field[Any]]) -> dict[str, Any]:
     """Returns the fields that were filled in, each as a value of its JSON type. The members of a nested object are
     fields of the form like all others, without a prefix."""
     body = {name: _read(form, name, field) for name, field in fields.items()}
@@ -64,7 +64,7 @@ def filled(form: Form, fields: Mapping[str, Field[Any]]) -> dict[str, Any]:
 def _read(form: Form, name: str, field: Field[Any]) -> Any:
     """Returns the JSON value of a field, or an empty text if the field was not filled in."""
     if isinstance(field, Nested):
-        return filled(form, field.schema.fields) or ""
+        return read_filled(form, field.schema.fields) or ""
     items = field.metadata.get("items", {})
     if "enum" in items:  # a box for each word
         return [word for word in items["enum"] if form.get(word)] or ""
@@ -81,12 +81,12 @@ def _read(form: Form, name: str, field: Field[Any]) -> Any:
     return text
 
 
-def filled_texts(form: Form, *names: str) -> dict[str, Any]:
+def read_filled_texts(form: Form, *names: str) -> dict[str, Any]:
     return {name: form[name].strip() for name in names if form.get(name, "").strip()}
 
 
-def filled_numbers(form: Form, *names: str) -> dict[str, Any]:
-    return {name: read_number(text) for name, text in filled_texts(form, *names).items()}
+def read_filled_numbers(form: Form, *names: str) -> dict[str, Any]:
+    return {name: read_number(text) for name, text in read_filled_texts(form, *names).items()}
 
 
 def read_number(text: str) -> int | float | str:
@@ -108,27 +108,27 @@ def read_json(text: str) -> Any:
 
 
 def _fault(form: Form) -> dict[str, Any]:
-    body = filled_texts(form, "title", "delay", "cut", "change", "callback", "connection", "for")
-    body |= filled_numbers(form, "times")
-    answer = filled_numbers(form, "status", "retry_after") | filled_texts(form, "content_type")
+    body = read_filled_texts(form, "title", "delay", "cut", "change", "callback", "connection", "for")
+    body |= read_filled_numbers(form, "times")
+    answer = read_filled_numbers(form, "status", "retry_after") | read_filled_texts(form, "content_type")
     if form.get("body", "").strip():
         is_page = "content_type" in answer or answer.get("status") in GATEWAY
         answer["body"] = form["body"] if is_page else read_json(form["body"])
-    when = filled_texts(form, "operation", "client", "from", "until") | filled_numbers(form, "chance")
-    for name, text in filled_texts(form, "nth").items():
+    when = read_filled_texts(form, "operation", "client", "from", "until") | read_filled_numbers(form, "chance")
+    for name, text in read_filled_texts(form, "nth").items():
         when[name] = [read_number(part.strip()) for part in text.split(",")] if "," in text else read_number(text)
     return body | ({"answer": answer} if answer else {}) | ({"when": when} if when else {})
 
 
 def _hold(form: Form) -> dict[str, Any]:
-    when = filled_texts(form, "operation", "client") | filled_numbers(form, "nth")
-    return filled_texts(form, "at", "as") | ({"when": when} if when else {})
+    when = read_filled_texts(form, "operation", "client") | read_filled_numbers(form, "nth")
+    return read_filled_texts(form, "at", "as") | ({"when": when} if when else {})
 
 
-def _customer(form: Form) -> dict[str, Any]:
+def _read_customer(form: Form) -> dict[str, Any]:
     """Returns a body with all fields of a customer, because the form shows all of them. An empty limit means no limit,
     and empty countries mean all countries."""
-    body = filled_texts(form, "name", "kind", "language")
+    body = read_filled_texts(form, "name", "kind", "language")
     body["channel_blocked"] = form.get("channel_blocked") == "yes"
     body["payee_check_of_files"] = form.get("payee_check_of_files", "yes") == "yes"
     body |= {name: form.get(name, "").strip() or None for name in ("limit_day", "limit_week")}
@@ -136,11 +136,11 @@ def _customer(form: Form) -> dict[str, Any]:
     return body | {"methods": [name for name in METHODS if form.get(name)]}
 
 
-def _account(form: Form) -> dict[str, Any]:
+def _read_account(form: Form) -> dict[str, Any]:
     """Returns a body with the fields of an account. The body always has `closed` and `overdraft`, because the form
     shows the whole account. An empty `overdraft` becomes null."""
     names = ("type", "balance", "balance_shown", "signatures_required", "signers")
-    body = filled(form, {name: NEW_ACCOUNT[name] for name in names})
+    body = read_filled(form, {name: NEW_ACCOUNT[name] for name in names})
     return body | {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
 
 
@@ -149,30 +149,30 @@ LISTS = {row.name for row in SETTINGS.values() if isinstance(row.default, tuple)
 WAS = "was:"  # before the name of a setting: its value when the page was made
 
 
-def _settings(form: Form) -> dict[str, Any]:
+def _read_settings(form: Form) -> dict[str, Any]:
     """Returns the settings that were changed on the page. The other settings are left out, so that a page that is not
     up to date does not undo another tester's change."""
     texts = {name: form[name].strip().replace("\r\n", "\n") for name in SETTINGS if name in form}
     before = {name: form.get(WAS + name, "").strip().replace("\r\n", "\n") for name in texts}
-    return {name: _setting(name, text, before[name]) for name, text in texts.items() if text != before[name]}
+    return {name: _read_setting(name, text, before[name]) for name, text in texts.items() if text != before[name]}
 
 
-def _setting(name: str, text: str, was: str) -> Any:
+def _read_setting(name: str, text: str, was: str) -> Any:
     """Returns the JSON value of a setting. `was` is the text of the setting when the page was made. An axis whose line
     was deleted gets its default value."""
     if name == "variants":
-        return {axis: AXES[axis].default for axis in _variants(was) if axis in AXES} | _variants(text)
+        return {axis: AXES[axis].default for axis in _read_variants(was) if axis in AXES} | _read_variants(text)
     if name in LISTS:
         return [line.strip() for line in text.splitlines() if line.strip()]
     return read_number(text) if name in NUMBERS else text
 
 
-def _variants(text: str) -> dict[str, str]:
+def _read_variants(text: str) -> dict[str, str]:
     rows = (line.partition(":") for line in text.splitlines() if line.strip())
     return {axis.strip(): value.strip() for axis, _, value in rows}
 
 
-def _other_waives(form: Form) -> list[str]:
+def _read_other_waives(form: Form) -> list[str]:
     """Returns the lines of the waived referee rules, except the line of the rule that the form names."""
     rule = form.get("rule", "")
     return [text for text in form.get("waives", "").splitlines() if text.partition(":")[0].strip() != rule]
@@ -182,16 +182,16 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "advance": lambda form: {"advance": form.get("advance", "").strip()},
     "set": lambda form: {"set": form.get("set", "").strip()},
     "freeze": lambda form: {"mode": "frozen"},
-    "run": lambda form: {"mode": "running"} | filled_numbers(form, "rate"),
+    "run": lambda form: {"mode": "running"} | read_filled_numbers(form, "rate"),
     "fault": _fault,
     "hold": _hold,
-    "add customer": lambda form: filled_texts(form, "customer") | _customer(form),
-    "change customer": _customer,
-    "add account": lambda form: filled_texts(form, "customer") | _account(form),
-    "change account": _account,
-    "settings": _settings,
+    "add customer": lambda form: read_filled_texts(form, "customer") | _read_customer(form),
+    "change customer": _read_customer,
+    "add account": lambda form: read_filled_texts(form, "customer") | _read_account(form),
+    "change account": _read_account,
+    "settings": _read_settings,
     "waive": lambda form: {
-        "referee_waives": [*_other_waives(form), f"{form.get('rule', '')}: {form.get('reason', '').strip()}"]
+        "referee_waives": [*_read_other_waives(form), f"{form.get('rule', '')}: {form.get('reason', '').strip()}"]
     },
-    "unwaive": lambda form: {"referee_waives": _other_waives(form)},
+    "unwaive": lambda form: {"referee_waives": _read_other_waives(form)},
 }

@@ -83,14 +83,14 @@ def take_key(state: ConsoleState) -> Response:
     visit = visit_of(state, {})
     key = request.form.get("key", "")
     if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):
-        response = see_other(inside(visit.root, request.form.get("back", "/")), HEADERS)
+        response = see_other(resolve_address(visit.root, request.form.get("back", "/")), HEADERS)
         return with_cookie(visit, response, KEY_COOKIE, fingerprint_of(state.key))
     return ask_key(visit, "That is not the key.")
 
 
 def return_with_key(visit: ConsoleVisit) -> Response:
     """Redirects to the page that the query names in `back`. `answer` has already asked for the key."""
-    return see_other(inside(visit.root, request.args.get("back", "/")), HEADERS)
+    return see_other(resolve_address(visit.root, request.args.get("back", "/")), HEADERS)
 
 
 def refuse_unknown_page(visit: ConsoleVisit) -> Response:
@@ -129,7 +129,7 @@ def act(visit: ConsoleVisit) -> Response:
         outcome = call_control(visit, call)
     except Refusal as refusal:
         if name == "settings":
-            return pages.refused_settings(visit, call, refusal)
+            return pages.draw_refused_settings(visit, call, refusal)
         number, notice = visit.keep_form(refusal), Notice(visit.session, refusal.text, code, refused=True)
     else:
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
@@ -147,11 +147,11 @@ def follow(visit: ConsoleVisit, number: str) -> str:
     """Returns the address of the page that the form names in `back`, with the number of a notice. Returns an address in
     the default world if the visit's world was dropped."""
     is_there = visit.state.worlds.get_or_default(visit.world.name).name == visit.world.name
-    path = inside(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
+    path = resolve_address(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
     return f"{path}{'&' if '?' in path else '?'}notice={number}"
 
 
-def inside(root: str, back: str) -> str:
+def resolve_address(root: str, back: str) -> str:
     """Returns the address of the page `back` below `root`. For an invalid path, returns the address of the console's
     first page."""
     path = back if back.startswith("/") and back.isprintable() and len(back) < 2_000 else "/"

@@ -13,7 +13,7 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.scenarios.well_known_values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT
 from sandbox.web.console.calls import call_bank
-from sandbox.web.console.demo_tpp import INITIATIONS, STEPS, NextStep, steps_after, steps_of, subject_of_state
+from sandbox.web.console.demo_tpp import INITIATIONS, STEPS, NextStep, list_next_steps, steps_of, subject_of_state
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import ConsoleVisit, Facts
 
@@ -53,7 +53,7 @@ def call(visit: ConsoleVisit) -> Response:
         reply = call_bank(visit, api_call)
     except ValueError:
         raise Refusal(Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes") from None
-    steps = steps_after(visit, name, form, reply)
+    steps = list_next_steps(visit, name, form, reply)
     if not reply.is_success:
         last = visit.world.calls.list_after(visit.world.calls.made - CALLS_LOOKED_AT)
         refused = next((call.seq for call in reversed(last) if call.request_id == reply.request_id), None)

@@ -63,7 +63,7 @@ class ApiCall:
             return urlencode(self.body)
         return json.dumps(self.body, ensure_ascii=False)
 
-    def lines(self) -> tuple[tuple[str, str], ...]:
+    def list_samples(self) -> tuple[tuple[str, str], ...]:
         """Returns the code of the call in curl, Python and JavaScript, each behind the name of its language."""
         return tuple(zip(LANGUAGES, (self.as_curl(), self.as_python(), self.as_js()), strict=True))
 
@@ -115,30 +115,31 @@ class ApiCall:
 
     def as_js(self) -> str:
         """Returns the code for a browser. In Node.js it needs version 19 or newer, and must be run as a module."""
-        headers = "".join(f"    {_js(name)}: {_js(value)},\n" for name, value in self.headers.items())
+        headers = "".join(f"    {_to_js(name)}: {_to_js(value)},\n" for name, value in self.headers.items())
         for name, value in self.secrets.items():
-            headers += f"    {_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
+            headers += f"    {_to_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
         if self.basic:
-            headers += f"    'Authorization': 'Basic ' + btoa({_js(':'.join(self.basic))}),\n"
+            headers += f"    'Authorization': 'Basic ' + btoa({_to_js(':'.join(self.basic))}),\n"
         if not self.is_control:
             headers += "    'Request-ID': crypto.randomUUID(),\n"
         elif self.body is not None and not isinstance(self.body, str):
             headers += "    'Content-Type': 'application/json',\n"
         body = ""
         if self.file:
-            body = f"  body: await (await import('node:fs/promises')).readFile({_js(self.file)}),\n"
+            body = f"  body: await (await import('node:fs/promises')).readFile({_to_js(self.file)}),\n"
         elif self.is_form and not isinstance(self.body, str):
-            body = f"  body: new URLSearchParams({_js(dict(self.body))}),\n"
+            body = f"  body: new URLSearchParams({_to_js(dict(self.body))}),\n"
         elif self.body is not None:
-            body = f"  body: {_js(self.body) if isinstance(self.body, str) else f'JSON.stringify({_js(self.body)})'},\n"
+            text = _to_js(self.body)
+            body = f"  body: {text if isinstance(self.body, str) else f'JSON.stringify({text})'},\n"
         return (
-            f"const reply = await fetch({_js(self.address + self.target)}, {{\n  method: {_js(self.method)},\n"
+            f"const reply = await fetch({_to_js(self.address + self.target)}, {{\n  method: {_to_js(self.method)},\n"
             + (f"  headers: {{\n{headers}  }},\n" if headers else "")
             + f"{body}}});\nconsole.log(reply.status, await reply.text());"
         )
 
 
-def _js(value: Any) -> str:
+def _to_js(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -157,8 +158,8 @@ class BankReply(NamedTuple):
             return self.body
         return orjson.dumps(self.body, option=orjson.OPT_INDENT_2).decode()
 
-    def at(self, *names: str) -> Any:
-        """Returns the value that these names lead to in the body, or None if it is absent. `at("_embedded",
+    def get_value_at(self, *names: str) -> Any:
+        """Returns the value that these names lead to in the body, or None if it is absent. `get_value_at("_embedded",
         "accounts")` reads a nested member."""
         member = self.body
         for name in names:

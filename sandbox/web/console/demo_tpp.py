@@ -17,7 +17,7 @@ from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import is_same_secret
 from sandbox.bulkfiles.samples import SAMPLES, fill_sample
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.fields import usual_charges
+from sandbox.contract.fields import find_usual_charges
 from sandbox.contract.kinds import BULK, BY_LIST, InitiationKind
 from sandbox.contract.moves import Status
 from sandbox.contract.operations import BY_NAME, Authorization
@@ -39,9 +39,9 @@ SAMPLE = "three-bulks.pain.001.001.09.xml"
 # belongs to, differs at each address, and cannot be made up.
 
 
-def state_for(world: World, kind: str, name: str, token: str) -> str:
-    payload = f"{kind}.{name}.{_digest(world, token)[:12]}"
-    return f"{payload}.{_digest(world, payload)[:24]}"
+def make_state(world: World, kind: str, name: str, token: str) -> str:
+    payload = f"{kind}.{name}.{_compute_digest(world, token)[:12]}"
+    return f"{payload}.{_compute_digest(world, payload)[:24]}"
 
 
 def subject_of_state(world: World, state: str) -> tuple[str, str] | None:
@@ -49,12 +49,12 @@ def subject_of_state(world: World, state: str) -> tuple[str, str] | None:
     console did not make the state."""
     payload, _, digest = state.rpartition(".")
     parts = payload.split(".")
-    if len(parts) != 3 or not is_same_secret(digest, _digest(world, payload)[:24]):
+    if len(parts) != 3 or not is_same_secret(digest, _compute_digest(world, payload)[:24]):
         return None
     return parts[0], parts[1]
 
 
-def _digest(world: World, text: str) -> str:
+def _compute_digest(world: World, text: str) -> str:
     began = world.beginning
     key = blake2b(f"{began.seed} {began.secret}".encode(), digest_size=32).digest()
     return blake2b(text.encode(), key=key, person=b"console state").hexdigest()
@@ -66,7 +66,7 @@ def address_of(visit: ConsoleVisit, kind: str, name: str, token: str, callback: 
     page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
     if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
         return f"{page}?{FROM_CONSOLE}=1"  # so that nobody takes it for the TPP's own redirection
-    return f"{page}?{urlencode({'state': state_for(visit.world, kind, name, token)})}"
+    return f"{page}?{urlencode({'state': make_state(visit.world, kind, name, token)})}"
 
 
 # The calls
@@ -98,17 +98,17 @@ def build_call(
     return ApiCall(title, row.method, path, headers | more, body, basic, address=visit.bank_address)
 
 
-def text(form: Form, name: str, default: str) -> str:
+def read_text_field(form: Form, name: str, default: str) -> str:
     return form.get(name, "").strip() or default
 
 
 def order_of(form: Form, amount: str, currency: str) -> dict[str, Any]:
     """Returns the fields of the body that a payment and a standing order have in common."""
     return {
-        "creditor_account": {"iban": text(form, "creditor_iban", BELGIAN)},
-        "creditor_name": text(form, "creditor_name", "Jan Peeters"),
+        "creditor_account": {"iban": read_text_field(form, "creditor_iban", BELGIAN)},
+        "creditor_name": read_text_field(form, "creditor_name", "Jan Peeters"),
         "endtoend_identification": uuid4().hex,
-        "instructed_amount": {"amount": text(form, "amount", amount), "currency": currency},
+        "instructed_amount": {"amount": read_text_field(form, "amount", amount), "currency": currency},
     }
 
 
@@ -116,29 +116,29 @@ def pay(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     product = form.get("product") or SCT.name
     if product not in PRODUCTS:
         raise Refusal(Error.CONTROL_INVALID, input="product", why=f"the products are {', '.join(PRODUCTS)}")
-    body = order_of(form, "12.50", text(form, "currency", "EUR")) | usual_charges(product)
+    body = order_of(form, "12.50", read_text_field(form, "currency", "EUR")) | find_usual_charges(product)
     return build_call(visit, "Initiate a payment", "payment_initiation", {"product": product}, challenge, body)
 
 
 def order(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     first = brussels_date(visit.world.ask(lambda bank: bank.clock.now)) + timedelta(days=1)
     body = order_of(form, "25.00", "EUR") | {
-        "start_date": text(form, "start_date", first.isoformat()),
-        "frequency": text(form, "frequency", "MONTHLY"),
+        "start_date": read_text_field(form, "start_date", first.isoformat()),
+        "frequency": read_text_field(form, "frequency", "MONTHLY"),
     }
     names = {"product": SCT.name}
     return build_call(visit, "Initiate a standing order", "standing_order_initiation", names, challenge, body)
 
 
 def file(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
-    name = text(form, "sample", SAMPLE)
+    name = read_text_field(form, "sample", SAMPLE)
     if name not in SAMPLES:
         raise Refusal(Error.CONTROL_INVALID, input="sample", why=f"the samples are {', '.join(SAMPLES)}")
     today = brussels_date(visit.world.ask(lambda bank: bank.clock.now))
     is_csv = name.endswith(".csv")
     content = fill_sample(name, today, None if is_csv else uuid4().hex).decode("utf-8")
     names = {"product": "csv" if is_csv else "pain.001"}
-    reference = text(form, "reference", f"FILE-{uuid4().hex[:20]}")
+    reference = read_text_field(form, "reference", f"FILE-{uuid4().hex[:20]}")
     return build_call(visit, "Send a file", "bulk_initiation", names, body=content, PaymentInformationID=reference)
 
 
@@ -163,7 +163,7 @@ def transactions(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     return replace(call, target=f"{call.target}?pagesize=10")
 
 
-def kind_in(form: Form, *excluded: InitiationKind) -> InitiationKind:
+def read_kind(form: Form, *excluded: InitiationKind) -> InitiationKind:
     kind = BY_LIST.get(form.get("kind", ""))
     if kind is None or kind in excluded:
         raise Refusal(Error.NOT_FOUND, input="kind")
@@ -177,9 +177,9 @@ STEPS: Mapping[str, Callable[[ConsoleVisit, Form, str], ApiCall]] = {
     "file": file,
     "consent": consent,
     "token": token,
-    "status": lambda visit, form, _: build_call(visit, "Ask for the status", f"{kind_in(form).name}_status", form),
+    "status": lambda visit, form, _: build_call(visit, "Ask for the status", f"{read_kind(form).name}_status", form),
     "details": lambda visit, form, _: build_call(
-        visit, "Read the details", f"{kind_in(form, BULK).name}_details", form
+        visit, "Read the details", f"{read_kind(form, BULK).name}_details", form
     ),
     "accounts": lambda visit, form, _: build_call(visit, "List the accounts", "accounts", form),
     "transactions": transactions,
@@ -212,7 +212,7 @@ class NextStep:
 def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
     """Returns the next steps with an initiation: to sign while a signature is missing, to ask for the status, or to
     move the clock until the status changes. Returns an empty list if the initiation does not exist."""
-    standing = visit.world.ask(_standing, kind, name)
+    standing = visit.world.ask(_read_standing, kind, name)
     if standing is None:
         return []
     status, address, product, callback = standing
@@ -241,7 +241,9 @@ def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
     return [NextStep(label, "Moves the bank's clock.", action="await", fields=fields, back=page), ask]
 
 
-def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime, str] | None, str, str] | None:
+def _read_standing(
+    bank: Bank, kind: str, name: str
+) -> tuple[Status, tuple[str, datetime, str] | None, str, str] | None:
     """Returns status, signing address, product and callback of an initiation. The signing address is a token with the
     time at which it expires and the customer who will probably sign, or None if the initiation cannot be signed there
     now. Returns None if the initiation does not exist."""
@@ -252,13 +254,13 @@ def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, date
     if initiation.status in UNSIGNED and not initiation.signatures:
         newest = islice(reversed(bank.sca_addresses.values()), 500)  # an address ends within minutes
         own = (row for row in newest if row.subject_id == name and row.until > bank.clock.now)
-        customer = likely_signer(bank, initiation) or next(iter(bank.customers))
+        customer = guess_signer(bank, initiation) or next(iter(bank.customers))
         address = next(((row.token, row.until, customer) for row in own), None)
     product = str(initiation.format) if isinstance(initiation, BulkFile) else initiation.order.product
     return initiation.status, address, product, initiation.origin.redirect_uri
 
 
-def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
+def guess_signer(bank: Bank, initiation: Initiation) -> str | None:
     """Returns the customer who will probably sign: the customer of the access token, or the first signer of the account
     who has not signed. Returns None if the account is not known yet."""
     if initiation.origin.customer is not None:
@@ -268,13 +270,13 @@ def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
     return next(iter(signing.list_missing_signers(bank, initiation)), None)
 
 
-def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:
+def list_next_steps(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:
     """Returns the next steps after a call. Returns an empty list if the bank refused the call."""
     if not reply.is_success:
         return []
     match step:
         case "pay" | "order" | "file":
-            name = str(reply.at("payment_id") or reply.at("payment_file_id"))
+            name = str(reply.get_value_at("payment_id") or reply.get_value_at("payment_file_id"))
             return steps_of(visit, INITIATIONS[step], name)
         case "consent":
             addresses = {row["language"]: str(row["consent_uri"]) for row in reply.body}
@@ -283,9 +285,9 @@ def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) ->
             link = address_of(visit, "consents", token[:12], token, visit.callback)
             return [NextStep("Consent as the customer", "Log in, choose accounts, confirm.", link=link)]
         case "token":
-            return _steps_with_tokens(visit, form, reply)
+            return _list_token_steps(visit, form, reply)
         case "accounts":
-            listed = reply.at("_embedded", "accounts") or []
+            listed = reply.get_value_at("_embedded", "accounts") or []
             tokens = {name: form.get(name, "") for name in ("access_token", "sca_token")}
             steps = [(row["iban"], tokens | {"logical_id": row["logical_id"]}) for row in listed[:5]]
             about = "Its newest ten transactions."
@@ -296,12 +298,15 @@ def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) ->
     return []
 
 
-def _steps_with_tokens(visit: ConsoleVisit, form: Form, reply: BankReply) -> list[NextStep]:
-    tokens = {"access_token": str(reply.at("access_token")), "sca_token": str(reply.at("sca_token") or "")}
-    if reply.at("scope") != "PIS":
+def _list_token_steps(visit: ConsoleVisit, form: Form, reply: BankReply) -> list[NextStep]:
+    tokens = {
+        "access_token": str(reply.get_value_at("access_token")),
+        "sca_token": str(reply.get_value_at("sca_token") or ""),
+    }
+    if reply.get_value_at("scope") != "PIS":
         return [NextStep("List the accounts", "Those that the customer chose.", step="accounts", fields=tokens)]
     kind, name = form.get("kind", ""), form.get("id", "")
-    standing = visit.world.ask(_standing, kind, name) if kind else None
+    standing = visit.world.ask(_read_standing, kind, name) if kind else None
     if standing is None:
         return []
     fields = {"kind": kind, "id": name, "product": standing[2], **tokens}

@@ -17,7 +17,7 @@ from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.console.demo_tpp import address_of, likely_signer
+from sandbox.web.console.demo_tpp import address_of, guess_signer
 from sandbox.web.console.formats import account, amount, coming_event
 from sandbox.web.console.pictures import Dot, dots_of, states_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
@@ -108,7 +108,7 @@ def lines_of(initiation: Initiation) -> Details:
 Columns = tuple[str, str, str, str]  # product, amount, beneficiary and reference
 
 
-def payment_columns(payment: Payment) -> Columns:
+def make_payment_columns(payment: Payment) -> Columns:
     order = payment.order
     return PRODUCTS[order.product].short, amount(order.amount), order.creditor_name, order.endtoend_identification
 
@@ -116,10 +116,10 @@ def payment_columns(payment: Payment) -> Columns:
 def order_columns(standing_order: StandingOrder) -> Columns:
     order = standing_order.order
     money = amount(order.amount) if order.amount else "variable"
-    return _frequency(standing_order), money, order.creditor_name, order.endtoend_identification
+    return _describe_frequency(standing_order), money, order.creditor_name, order.endtoend_identification
 
 
-def file_columns(bulk: BulkFile) -> Columns:
+def make_file_columns(bulk: BulkFile) -> Columns:
     count = sum(len(part.batch.transfers) for part in bulk.parts if isinstance(part.batch, BatchReport))
     money = amount(Money(bulk.total, "EUR")) if bulk.payable_parts else ""
     content = f"{_count(len(bulk.parts), 'bulk')}, {_count(count, 'transfer')}"
@@ -130,18 +130,18 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _frequency(standing_order: StandingOrder) -> str:
+def _describe_frequency(standing_order: StandingOrder) -> str:
     return str(standing_order.order.frequency).lower().replace("_", " ")
 
 
-def payment_lines(payment: Payment) -> Details:
+def list_payment_lines(payment: Payment) -> Details:
     order = payment.order
     return [
         ("product", order.product),
         ("amount", amount(order.amount)),
         ("beneficiary", order.creditor_name),
         ("to", account(order.creditor.iban or order.creditor.bban or "")),
-        ("payee check", payee_text(payment.payee)),
+        ("payee check", describe_payee_check(payment.payee)),
         ("from", account(payment.debtor.iban) if payment.debtor else "the PSU picks it"),
         ("end to end", order.endtoend_identification),
         ("communication", order.structured or order.unstructured or ""),
@@ -156,10 +156,10 @@ def order_lines(standing_order: StandingOrder) -> Details:
         ("amount", amount(order.amount) if order.amount else ""),
         ("stays at least", amount(order.minimal) if order.minimal else ""),
         ("leaves at most", amount(order.maximal) if order.maximal else ""),
-        ("frequency", _frequency(standing_order)),
+        ("frequency", _describe_frequency(standing_order)),
         ("beneficiary", order.creditor_name),
         ("to", account(order.creditor_iban)),
-        ("payee check", payee_text(standing_order.payee)),
+        ("payee check", describe_payee_check(standing_order.payee)),
         ("from", account(standing_order.debtor.iban) if standing_order.debtor else "the PSU picks it"),
         ("first", str(order.first)),
         ("end", str(order.end_date or "")),
@@ -168,19 +168,19 @@ def order_lines(standing_order: StandingOrder) -> Details:
     ]
 
 
-def file_lines(bulk: BulkFile) -> Details:
+def list_file_lines(bulk: BulkFile) -> Details:
     counts = bulk.payees.counts if bulk.payees else ()
-    checked = ", ".join(f"{_outcome(name)} {count}" for name, count in counts)
+    checked = ", ".join(f"{_describe_outcome(name)} {count}" for name, count in counts)
     return [("format", bulk.format), ("message id", bulk.message_id or ""), ("payee check", checked)]
 
 
-def payee_text(check: PayeeCheck | None) -> str:
+def describe_payee_check(check: PayeeCheck | None) -> str:
     if check is None:
         return ""
-    return f"{_outcome(check.outcome)}: {check.name}" if check.name else _outcome(check.outcome)
+    return f"{_describe_outcome(check.outcome)}: {check.name}" if check.name else _describe_outcome(check.outcome)
 
 
-def _outcome(name: str) -> str:
+def _describe_outcome(name: str) -> str:
     return name.replace("_", " ")
 
 
@@ -199,11 +199,11 @@ def order_texts(payment: Payment | StandingOrder) -> tuple[str, ...]:
 
 
 SUMMARIES: dict[InitiationKind, InitiationSummary] = {
-    PAYMENT: InitiationSummary(payment_columns, payment_lines, order_texts),
+    PAYMENT: InitiationSummary(make_payment_columns, list_payment_lines, order_texts),
     STANDING_ORDER: InitiationSummary(order_columns, order_lines, order_texts),
     BULK: InitiationSummary(
-        file_columns,
-        file_lines,
+        make_file_columns,
+        list_file_lines,
         lambda bulk: (bulk.id, bulk.message_id or "", bulk.origin.client_id, str(bulk.total)),
     ),
 }
@@ -215,7 +215,7 @@ def money_of(initiation: Initiation) -> Decimal:
     return initiation.total if isinstance(initiation, BulkFile) else money.number if money else Decimal()
 
 
-def column(place: int) -> Callable[[Initiation], str]:
+def make_sort_key(place: int) -> Callable[[Initiation], str]:
     """Returns a function that reads one column of an initiation in small letters, to sort by it. `place` is the index
     in Columns."""
     return lambda initiation: str(SUMMARIES[initiation.kind].columns(initiation)[place]).casefold()
@@ -224,10 +224,10 @@ def column(place: int) -> Callable[[Initiation], str]:
 # By what a list of initiations may be sorted
 SORTS: dict[str, Callable[[Initiation], Any]] = {
     "status": lambda initiation: initiation.status.value,
-    "product": column(0),
+    "product": make_sort_key(0),
     "amount": money_of,
-    "creditor": column(2),
-    "reference": column(3),
+    "creditor": make_sort_key(2),
+    "reference": make_sort_key(3),
     "client": lambda initiation: initiation.origin.client_id,
     "customer": lambda initiation: initiation.customer or "",
     "changed": lambda initiation: initiation.history[-1].at,
@@ -298,7 +298,7 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
             continue
         shown_ids.add(initiation.id)
         if initiation.status in UNSIGNED and not initiation.signatures:
-            row, token, likely = row_of(initiation), address.token, likely_signer(bank, initiation)
+            row, token, likely = row_of(initiation), address.token, guess_signer(bank, initiation)
             page = address_of(visit, row.kind, row.id, token, initiation.origin.redirect_uri)
             yield WaitingAddress(token, address.until - now, row, row.client, "signature", likely, page)
 

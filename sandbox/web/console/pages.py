@@ -70,16 +70,16 @@ def overview(visit: ConsoleVisit) -> Facts:
         "listed": {kind: world.ask(rows_of, kind, 1, "", "") for kind in KINDS},
         "glimpse": GLIMPSE,
         "calls": sorted(calls, key=lambda call: call.status < 400)[:GLIMPSE],  # errors first
-        "tpps": world.ask(names_of_tpps),
+        "tpps": world.ask(map_tpp_names),
     }
 
 
-def names_of_tpps(bank: Bank) -> dict[str, str]:
+def map_tpp_names(bank: Bank) -> dict[str, str]:
     """Returns the names of the registered TPPs by their Client-ID."""
     return {client.id: client.name for client in bank.clients.values()}
 
 
-def pages(visit: ConsoleVisit, more: bool) -> Facts:
+def list_page_links(visit: ConsoleVisit, more: bool) -> Facts:
     """Returns the number of this page of the list, and the addresses of the newer and the older page. An address is
     None if there is no such page."""
     number = visit.number
@@ -92,13 +92,13 @@ def pages(visit: ConsoleVisit, more: bool) -> Facts:
 
 def inbox(visit: ConsoleVisit) -> Facts:
     messages = visit.world.ask(inbox_of, visit, visit.number, PAGE)
-    return {"inbox": messages, "pages": pages(visit, messages["more"])}
+    return {"inbox": messages, "pages": list_page_links(visit, messages["more"])}
 
 
 def coming(visit: ConsoleVisit) -> Facts:
     background = visit.request.args.get("background") == "1"
     due, more = visit.world.ask(due_of, visit.number, PAGE, background)
-    return {"due": due, "background": background, "pages": pages(visit, more)}
+    return {"due": due, "background": background, "pages": list_page_links(visit, more)}
 
 
 def journal(visit: ConsoleVisit) -> Facts:
@@ -112,7 +112,7 @@ def journal(visit: ConsoleVisit) -> Facts:
     def read(bank: Bank) -> Facts:
         facts, more = page_of(filter(fits, reversed(bank.journal)), visit.number)
         rows = [(fact, kind_of(bank, fact.subject.partition("/")[0])) for fact in facts]
-        return {"facts": rows, "status_filter": status, "sought": sought, "pages": pages(visit, more)}
+        return {"facts": rows, "status_filter": status, "sought": sought, "pages": list_page_links(visit, more)}
 
     return visit.world.ask(read)
 
@@ -124,7 +124,7 @@ def search(visit: ConsoleVisit) -> Facts:
     number = sought.replace(" ", "").casefold()
 
     def read(bank: Bank) -> Facts:
-        owned = [(account, _owners(bank, account)) for account in bank.accounts.values()]
+        owned = [(account, _list_owners(bank, account)) for account in bank.accounts.values()]
         accounts = [
             (account, owners)
             for account, owners in owned
@@ -140,7 +140,7 @@ def search(visit: ConsoleVisit) -> Facts:
     fitting = (call for call in reversed(world.calls.list_after(0)) if sought and _fits(call, filters))
     calls, _ = page_of(fitting, 1, FOUND_MAX)
     has_results = any(facts["listed"].values()) or facts["accounts"] or calls
-    tpps = world.ask(names_of_tpps)
+    tpps = world.ask(map_tpp_names)
     return facts | {"sought": sought, "calls": calls, "tpps": tpps, "found": has_results}
 
 
@@ -160,7 +160,7 @@ def initiations(visit: ConsoleVisit) -> Facts:
         "status_filter": status,
         "sought": sought,
         "sort": sort,
-        "pages": pages(visit, listed["more"]),
+        "pages": list_page_links(visit, listed["more"]),
     }
 
 
@@ -198,7 +198,7 @@ def _clause_of(initiation: Initiation, fact: Fact) -> str:
     """Returns the clause of the move that a line of the history records, or an empty text if the line is not a move."""
     if fact.source is None or fact.target is None:
         return ""
-    rows = moves.rows_to(initiation.path, fact.source, fact.target)
+    rows = moves.find_moves_to(initiation.path, fact.source, fact.target)
     return next((row.clause for row in rows if row.trigger is fact.trigger), "")
 
 
@@ -222,7 +222,9 @@ ACCOUNT_SORTS: dict[str, Callable[[Any], Any]] = {
 
 def accounts(visit: ConsoleVisit) -> Facts:
     def read(bank: Bank) -> Facts:
-        rows = [(account, _owners(bank, account), _balances(bank, account)) for account in bank.accounts.values()]
+        rows = [
+            (account, _list_owners(bank, account), _list_balances(bank, account)) for account in bank.accounts.values()
+        ]
         sort = visit.request.args.get("sort", "")
         if key := ACCOUNT_SORTS.get(sort.lstrip("-")):
             rows.sort(key=key, reverse=sort.startswith("-"))
@@ -232,11 +234,11 @@ def accounts(visit: ConsoleVisit) -> Facts:
     return visit.world.ask(read)
 
 
-def _owners(bank: Bank, account: Account) -> list[str]:
+def _list_owners(bank: Bank, account: Account) -> list[str]:
     return [bank.customers[name].name for name in account.owners]
 
 
-def _balances(bank: Bank, account: Account) -> list[Any]:
+def _list_balances(bank: Bank, account: Account) -> list[Any]:
     """Returns the balance and the available amount of each compartment of an account."""
     return [
         (bank.ledger.balance(account.iban, currency), compute_available_funds(bank, Debtor(account.iban, currency)))
@@ -259,13 +261,13 @@ def account(visit: ConsoleVisit) -> Facts:
         page, more = page_of(reversed(lines), visit.number)
         return {
             "account_here": account,
-            "owners": _owners(bank, account),
+            "owners": _list_owners(bank, account),
             "currency": currency,
-            "balances": _balances(bank, account),
+            "balances": _list_balances(bank, account),
             "curve": curve_of(bank, iban, currency, RANGES[span]),
             "lines": page,
             "total": len(lines),
-            "pages": pages(visit, more),
+            "pages": list_page_links(visit, more),
             "span": span,
             "ranges": tuple(RANGES),
         }
@@ -282,7 +284,7 @@ def filters_of(visit: ConsoleVisit) -> dict[str, str]:
     return {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
 
 
-def fitting_calls(visit: ConsoleVisit) -> list[Exchange]:
+def list_selected_calls(visit: ConsoleVisit) -> list[Exchange]:
     """Returns the calls that the filters of the query select, newest first."""
     filters = filters_of(visit)
     return [call for call in reversed(visit.world.calls.list_after(0)) if _fits(call, filters)]
@@ -293,7 +295,7 @@ def calls(visit: ConsoleVisit) -> Facts:
     sort = visit.request.args.get("sort", "")[:20]
     key = sort.lstrip("-") if sort.lstrip("-") in CALL_SORTS else ""
     if key or any(filters.values()):
-        fitting = fitting_calls(visit)
+        fitting = list_selected_calls(visit)
         if key:
             fitting.sort(key=lambda call: getattr(call, key) or "", reverse=sort.startswith("-"))
         calls, more = page_of(fitting, number)
@@ -303,12 +305,12 @@ def calls(visit: ConsoleVisit) -> Facts:
         more = bool(calls) and calls[-1].seq > (world.calls.list_all()[0].seq if world.calls.list_all() else 0)
     return {
         "calls": calls,
-        "tpps": world.ask(names_of_tpps),
+        "tpps": world.ask(map_tpp_names),
         "contents": read_contents(world),
         "total": world.calls.made,
         "filters": filters,
         "sort": sort,
-        "pages": pages(visit, more),
+        "pages": list_page_links(visit, more),
     }
 
 
@@ -405,7 +407,7 @@ def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: 
     now, first = visit.world.ask(lambda bank: make_settings_row(bank.settings)), make_settings_row(Decisions())
     topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
     for name, setting in SETTINGS.items():
-        was = form.get(WAS + name, _as_typed(now[name]))
+        was = form.get(WAS + name, _write_setting(now[name]))
         row = {
             "name": name,
             "about": setting.about,
@@ -414,7 +416,7 @@ def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: 
             "title": name.replace("_", " "),
             "value": form.get(name, was),
             "was": was,
-            "default": _as_typed(first[name]),
+            "default": _write_setting(first[name]),
             "is_list": name in LISTS,
             "refused": reasons.get(name, ""),
         }
@@ -422,16 +424,16 @@ def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: 
     return {"topics": topics, "faults": len(reasons), "axes": AXES}
 
 
-def refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Refusal) -> Response:
+def draw_refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Refusal) -> Response:
     """Returns the page of settings with the reasons why some settings were refused. The call saved none of the
     settings."""
     body = call.body or {}
-    reasons = _reasons(body) or dict.fromkeys(list(body)[:1], refusal.text)
+    reasons = _read_reasons(body) or dict.fromkeys(list(body)[:1], refusal.text)
     facts = settings(visit, visit.request.form, reasons)
     return draw(visit, "settings", here="/console/settings", status=400, **facts)
 
 
-def _reasons(body: Mapping[str, Any]) -> dict[str, str]:
+def _read_reasons(body: Mapping[str, Any]) -> dict[str, str]:
     """Returns the reason for each refused setting, by the name of the setting."""
     reasons: dict[str, str] = {}
     try:
@@ -445,7 +447,7 @@ def _reasons(body: Mapping[str, Any]) -> dict[str, str]:
     return reasons
 
 
-def _as_typed(value: Any) -> str:
+def _write_setting(value: Any) -> str:
     """Returns the text of a setting in its form field. A list or a mapping has one line for each entry."""
     if isinstance(value, dict):
         return "\n".join(f"{name}: {word}" for name, word in value.items())

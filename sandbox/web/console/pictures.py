@@ -46,20 +46,21 @@ def states_of(table: str, history: Sequence[Fact]) -> Facts:
     for row in MOVES[table]:
         moves.setdefault((row.source, row.target), []).append(row)
     edges = [
-        (_line(places[pair[0]], places[pair[1]]), _describe(rows), pair in taken_moves) for pair, rows in moves.items()
+        (_draw_line(places[pair[0]], places[pair[1]]), _describe(rows), pair in taken_moves)
+        for pair, rows in moves.items()
     ]
     edges.sort(key=lambda edge: edge[2])  # the taken ones are drawn last, above the others
     says = ", then ".join(f"{fact.target} at {moment(fact.at)}" for fact in history[:20])
     return {
         "width": max(x for x, _ in places.values()) + STATE_WIDTH + STATE_LEFT,
         "height": END_TOP + STATE_HEIGHT + 34,
-        "nodes": [_node(status, *place, history) for status, place in places.items()],
+        "nodes": [_make_node(status, *place, history) for status, place in places.items()],
         "edges": edges,
         "says": says or "nothing happened yet",
     }
 
 
-def _node(status: Status, x: float, y: float, history: Sequence[Fact]) -> Facts:
+def _make_node(status: Status, x: float, y: float, history: Sequence[Fact]) -> Facts:
     """Returns a status with its position in the picture, and with the time when it was first reached."""
     arrivals = [fact.at for fact in history if fact.target is status]
     began = any(fact.source is status for fact in history[:1])  # a bulk in a file begins before its first line
@@ -82,7 +83,7 @@ def _describe(rows: Sequence[Move]) -> str:
     )
 
 
-def _line(source: tuple[float, float], target: tuple[float, float]) -> str:
+def _draw_line(source: tuple[float, float], target: tuple[float, float]) -> str:
     (x1, y1), (x2, y2) = source, target
     half = STATE_HEIGHT / 2
     if source == target:  # a loop above
@@ -133,12 +134,12 @@ def curve_of(bank: Bank, iban: str, currency: str, days: int | None) -> Facts:
     today = bank.clock.today
     first, last = (lines[0].on, max(today, lines[-1].on)) if lines else (today, today)
     begin = first if days is None else max(first, today - timedelta(days=days))
-    points = _points(lines, bank.ledger.balance(iban, currency).number, min(begin, last), last)
+    points = _compute_points(lines, bank.ledger.balance(iban, currency).number, min(begin, last), last)
     every = ceil(len(points) / POINTS_MAX)  # more points than the eye can tell apart are left out
-    return _drawn(points if every <= 1 else [*points[:-1:every], points[-1]], currency)
+    return _draw_curve(points if every <= 1 else [*points[:-1:every], points[-1]], currency)
 
 
-def _points(lines: Sequence[AccountLine], now: Decimal, begin: date, end: date) -> list[Point]:
+def _compute_points(lines: Sequence[AccountLine], now: Decimal, begin: date, end: date) -> list[Point]:
     at = bisect_right(lines, begin, key=lambda line: line.on)
     balance = now - sum((line.posting.amount.number for line in lines[at:]), Decimal())
     balances = {begin: balance}
@@ -149,7 +150,7 @@ def _points(lines: Sequence[AccountLine], now: Decimal, begin: date, end: date) 
     return list(balances.items())
 
 
-def _drawn(points: list[Point], currency: str) -> Facts:
+def _draw_curve(points: list[Point], currency: str) -> Facts:
     begin, end = points[0][0], points[-1][0]
     least, most = min(level for _, level in points), max(level for _, level in points)
     levels = levels_of(float(least), float(most))

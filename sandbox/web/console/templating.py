@@ -33,10 +33,10 @@ from sandbox.web.html.pages import (
     content_of,
     digest_of,
     environment_of,
-    inline_style,
-    page,
-    page_headers,
+    make_page_headers,
+    make_page_response,
     policy_of,
+    read_inline_style,
     serve,
     source_of,
 )
@@ -45,7 +45,7 @@ from sandbox.worlds.holds import PLACES
 from sandbox.worlds.world import World
 
 ROOM = "sandbox.web.console"
-STYLE = inline_style(ROOM, "console.css")
+STYLE = read_inline_style(ROOM, "console.css")
 SVG = content_of(ROOM, "console.svg").decode().strip()
 BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
 
@@ -57,7 +57,7 @@ def see_file(name: str) -> Response:
 
 
 # With `no-referrer` browsers would send `null` as the Origin of a form.
-HEADERS = page_headers(
+HEADERS = make_page_headers(
     policy_of("'self'", style=source_of(STYLE), script="'self'", img="'self'", connect="'self'"),
     SAME_ORIGIN,
 )
@@ -85,7 +85,7 @@ MENU = with_rows(MENU_OF_CORE, "menu", lambda row: row.path)
 READS = {row.path: row for row in CONTROLS if row.method == "GET"}  # of which pages show the curl line
 
 
-def template_of_extension(name: str) -> str | None:
+def read_extension_template(name: str) -> str | None:
     """Returns the source of an extension's template, which is named `package/file.html`. Returns None for a name
     without a package."""
     package, _, file = name.partition("/")
@@ -93,8 +93,8 @@ def template_of_extension(name: str) -> str | None:
 
 
 @cache
-def templates() -> Environment:
-    environment = environment_of(ROOM, FunctionLoader(template_of_extension))
+def load_templates() -> Environment:
+    environment = environment_of(ROOM, FunctionLoader(read_extension_template))
     names = (
         "moment",
         "local",
@@ -149,7 +149,7 @@ def draw(
         return ""
 
     text = (
-        templates()
+        load_templates()
         .get_template(f"{template}.html")
         .render(
             context,
@@ -177,7 +177,7 @@ def draw(
     )
     if visit.refused is not None:
         text = fill_form(text, *visit.refused[1:])
-    return page(text, HEADERS, status=status)
+    return make_page_response(text, HEADERS, status=status)
 
 
 def back_of(visit: ConsoleVisit) -> str:
@@ -203,7 +203,7 @@ def mark_of(bank: Bank, world: World) -> str:
         len(bank.sessions),
         len(bank.consents),
         len(bank.pairs),
-        sum(map(len, bank.ledger.added().values())),
+        sum(map(len, bank.ledger.list_added_lines().values())),
         len(world.faults.rules),
         sum(world.faults.met.values()),
         *(load(row.mark)(world) for row in MENU if row.mark),

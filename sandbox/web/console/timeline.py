@@ -58,7 +58,7 @@ class Window(NamedTuple):
         """Returns the place of a time in percent of the picture's width."""
         return round(100 * ((min(max(at, self.begin), self.end) - self.begin) / self.length), 2)
 
-    def part(self, begin: float, end: float) -> "Window":
+    def cut_part(self, begin: float, end: float) -> "Window":
         """Returns the part of this window between two fractions of its length (0 to 1). The part is at least a second
         long."""
         first = self.begin + self.length * begin
@@ -89,7 +89,7 @@ def timeline(visit: ConsoleVisit) -> Facts:
     calls = world.calls.list_after(0)
 
     def view(bank: Bank) -> Facts:
-        window = read_window(visit) or whole(bank, calls, world.clock.moves, world.opening)
+        window = read_window(visit) or fit_window(bank, calls, world.clock.moves, world.opening)
         return picture_of(bank, calls, world.clock.moves, window)
 
     def zoomed(window: Window) -> str:
@@ -97,7 +97,7 @@ def timeline(visit: ConsoleVisit) -> Facts:
         return visit.to("/console/timeline", **{"from": begin, "until": end})
 
     picture = world.ask(view)
-    ways = {name: zoomed(picture["window"].part(*shares)) for name, shares in WAYS.items()}
+    ways = {name: zoomed(picture["window"].cut_part(*shares)) for name, shares in WAYS.items()}
     return {"picture": picture, "ways": ways, "zoomed": zoomed}
 
 
@@ -111,7 +111,7 @@ def read_window(visit: ConsoleVisit) -> Window | None:
     return Window(begin, max(end, begin + SHORTEST)) if begin < end else None
 
 
-def whole(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], opening: datetime) -> Window:
+def fit_window(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], opening: datetime) -> Window:
     """Returns the window from the first event to the bank's present time, with a margin."""
     last = bank.clock.now
     firsts = [opening, last, *(events[0].at for events in (bank.journal, calls) if events)]
@@ -133,18 +133,20 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     bars = [bar_of(initiation, bank.clock.now, window) for initiation in initiations[:BARS_MAX]]
     moves = [move for move in moves if move.end >= window.begin and move.begin <= window.end]
     moved = [TimelineEvent(move.begin, "clock", "wait", f"moved to {moment(move.end)}") for move in moves]
-    called, changed = [event_of_call(call) for call in calls], [event_of_fact(fact) for fact in facts]
+    called, changed = [make_call_event(call) for call in calls], [make_fact_event(fact) for fact in facts]
     events = sorted([*called, *changed, *moved], key=at_of)
     by_customers = [event._replace(tone="move") for event in changed if event.who == "customer"]
     return {
         "window": window,
         "high": HIGH,
-        "ticks": [(window.x(at), text) for at, text in ticks(window)],
+        "ticks": [(window.x(at), text) for at, text in list_ticks(window)],
         "lanes": {
-            "Clock": [mark_of_move(move, window) for move in moves],
-            "Calls": lane(called, window),
-            "Customers": lane(by_customers, window),
-            "Changes of status": lane(changed, window) if facts or not count else columns(count_facts, window),
+            "Clock": [make_move_mark(move, window) for move in moves],
+            "Calls": make_lane(called, window),
+            "Customers": make_lane(by_customers, window),
+            "Changes of status": make_lane(changed, window)
+            if facts or not count
+            else make_columns(count_facts, window),
         },
         "bars": bars,
         "bars_left_out": len(initiations) - len(bars),
@@ -154,12 +156,12 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     }
 
 
-def event_of_call(call: Exchange) -> TimelineEvent:
+def make_call_event(call: Exchange) -> TimelineEvent:
     text = f"{call.method[:12]} {call.path[:120]}: {call.status}" + (f" {call.error}" if call.error else "")
     return TimelineEvent(call.at, "call", tone(call.status), text)
 
 
-def event_of_fact(fact: Fact) -> TimelineEvent:
+def make_fact_event(fact: Fact) -> TimelineEvent:
     actor = "customer" if fact.trigger in CUSTOMERS else "bank"
     tone = STATUS_STYLES[fact.target].tone if isinstance(fact.target, Status) else "gone"
     change = f": {fact.source or 'new'} to {fact.target}" if fact.target and fact.target is not fact.source else ""
@@ -167,14 +169,14 @@ def event_of_fact(fact: Fact) -> TimelineEvent:
     return TimelineEvent(fact.at, actor, tone, f"{fact.subject[:40]} {fact.trigger.replace('_', ' ')}{change}{reason}")
 
 
-def lane(events: Sequence[TimelineEvent], window: Window) -> list[TimelineMark]:
+def make_lane(events: Sequence[TimelineEvent], window: Window) -> list[TimelineMark]:
     """Returns a mark for each event. If there are more than DOTS_MAX events, returns columns that count them."""
     if len(events) > DOTS_MAX:
-        return columns(lambda until: bisect_left(events, until, key=at_of), window)
+        return make_columns(lambda until: bisect_left(events, until, key=at_of), window)
     return [TimelineMark(window.x(at), MARK, 12, tone, f"{moment(at)} {text}") for at, _, tone, text in events]
 
 
-def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMark]:
+def make_columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMark]:
     """Returns a column for each part of the window that has events. `count` returns the number of events before a
     time."""
     edges = [window.begin + window.length * (place / COLUMNS) for place in range(COLUMNS + 1)]
@@ -217,13 +219,13 @@ def width_of(percent: float) -> str:
     return f"{percent:.2f}%" if percent >= WIDTH_MIN else MARK
 
 
-def mark_of_move(move: ClockMove, window: Window) -> TimelineMark:
+def make_move_mark(move: ClockMove, window: Window) -> TimelineMark:
     x = window.x(move.begin)
     text = f"the clock was moved from {moment(move.begin)} to {moment(move.end)}"
     return TimelineMark(x, width_of(window.x(move.end) - x), 8, "wait", text)
 
 
-def ticks(window: Window) -> Iterator[tuple[datetime, str]]:
+def list_ticks(window: Window) -> Iterator[tuple[datetime, str]]:
     """Yields a few round times in the window, each with the text for the axis."""
     step = next((step for step in STEPS if window.length / step <= TICKS_MAX), STEPS[-1])
     form = next(form for least, form in FORMS if step >= least)

@@ -14,7 +14,7 @@ from sandbox.bank.state import Bank, change_settings
 from sandbox.bank.timeline import list_coming
 from sandbox.banking.durations import LAST_MOMENT, write_duration, write_instant
 from sandbox.banking.names import is_world_name
-from sandbox.contract.decisions import AXES, Decisions, settings_of, value_in
+from sandbox.contract.decisions import AXES, Decisions, find_axis_value, settings_of
 from sandbox.extension_registry import objects
 from sandbox.scenarios.model import make_beginning
 from sandbox.scenarios.reading import list_shipped, read_changes, read_fault, read_settings
@@ -283,5 +283,6 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
 def list_axes(world: World) -> list[dict[str, Any]]:
     settings, axes_met = world.ask(lambda bank: bank.settings), world.axes.list_axes_read(world.calls.made > 0)
     return [
-        axis.described() | {"value": value_in(settings, axis), "met": axis.name in axes_met} for axis in AXES.values()
+        axis.described() | {"value": find_axis_value(settings, axis), "met": axis.name in axes_met}
+        for axis in AXES.values()
     ]

@@ -20,7 +20,7 @@ from sandbox.web.api.faults import MAY_BE_ABSENT
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.replies import BIC, INITIATION_CAMEL, ITEM_CAMEL, TEXTS
 from sandbox.web.docs.reply_schemas import REPLIES
-from sandbox.web.docs.responses import WIRE_TYPE, refusal_schema, title_of
+from sandbox.web.docs.responses import WIRE_TYPE, make_refusal_schema, title_of
 from sandbox.web.docs.schemas import JsonSchema, name_of
 
 OpenApi = dict[str, Any]
@@ -77,11 +77,11 @@ def amendment(change: Callable[Concatenate[OpenApi, Parameters], None]) -> Calla
     return with_parameters
 
 
-def components(document: OpenApi, names: Names) -> list[JsonSchema]:
+def find_components(document: OpenApi, names: Names) -> list[JsonSchema]:
     return [document["components"]["schemas"][name] for name in ([names] if isinstance(names, str) else names)]
 
 
-def operations(document: OpenApi, *names: str) -> Iterator[dict[str, Any]]:
+def find_operations(document: OpenApi, *names: str) -> Iterator[dict[str, Any]]:
     """Yields the operations of these names, or all operations if there are no names. An operation with several paths is
     yielded once for each path."""
     for methods in document["paths"].values():
@@ -92,15 +92,15 @@ def operations(document: OpenApi, *names: str) -> Iterator[dict[str, Any]]:
 
 
 @amendment
-def both(document: OpenApi, *amends: Amend) -> None:
+def apply_both(document: OpenApi, *amends: Amend) -> None:
     for amend in amends:
         amend(document)
 
 
 @amendment
-def field(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> None:
+def replace_fields(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> None:
     """Gives fields of components another schema. The fields keep their descriptions and clauses."""
-    for schema in components(document, names):
+    for schema in find_components(document, names):
         for name in fields:
             old = schema["properties"].get(name, {})
             notes = {key: value for key, value in old.items() if key == "description" or key.startswith("x-")}
@@ -108,42 +108,42 @@ def field(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> Non
 
 
 @amendment
-def respelled(document: OpenApi, names: Names, words: Mapping[str, str]) -> None:
+def rename_fields(document: OpenApi, names: Names, words: Mapping[str, str]) -> None:
     """Renames fields of components."""
-    for schema in components(document, names):
+    for schema in find_components(document, names):
         schema["properties"] = {words.get(name, name): shape for name, shape in schema["properties"].items()}
         if "required" in schema:
             schema["required"] = [words.get(name, name) for name in schema["required"]]
 
 
 @amendment
-def optional(document: OpenApi, names: Names, *fields: str) -> None:
-    for schema in components(document, names):
+def make_optional(document: OpenApi, names: Names, *fields: str) -> None:
+    for schema in find_components(document, names):
         schema["required"] = [name for name in schema.get("required", []) if name not in fields]
 
 
 @amendment
-def required(document: OpenApi, names: Names, *fields: str) -> None:
-    for schema in components(document, names):
+def make_required(document: OpenApi, names: Names, *fields: str) -> None:
+    for schema in find_components(document, names):
         schema["required"] = [*schema.get("required", []), *fields]
 
 
 @amendment
-def parameter(document: OpenApi, name: str, /, *names: str, **changes: Any) -> None:
+def change_parameter(document: OpenApi, name: str, /, *names: str, **changes: Any) -> None:
     """Changes a header or a query parameter of these operations. Without names, changes it in all operations that have
     it."""
-    for operation in operations(document, *names):
+    for operation in find_operations(document, *names):
         for row in operation.get("parameters", ()):
             if row["name"] == name:
                 row.update(changes)
 
 
 @amendment
-def refuses(document: OpenApi, status: int, error: Error, when: str, *names: str) -> None:
+def add_refusal(document: OpenApi, status: int, error: Error, when: str, *names: str) -> None:
     """Adds an error to the refusals that operations document for this status. `when` is the condition of the error."""
     row = error.value
-    for operation in operations(document, *names):
-        new = {"description": title_of(row.error), "content": {WIRE_TYPE: {"schema": refusal_schema([])}}}
+    for operation in find_operations(document, *names):
+        new = {"description": title_of(row.error), "content": {WIRE_TYPE: {"schema": make_refusal_schema([])}}}
         response = operation["responses"].setdefault(str(status), new)
         codes = response["content"][WIRE_TYPE]["schema"]["allOf"][1]["properties"]["error_code"]["enum"]
         if row.code not in codes:
@@ -155,7 +155,7 @@ def refuses(document: OpenApi, status: int, error: Error, when: str, *names: str
 def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) -> None:
     """Changes the description of Retry-After in the responses with these statuses. Without a description, makes the
     header optional instead."""
-    for operation in operations(document):
+    for operation in find_operations(document):
         for status in statuses:
             header = operation["responses"].get(status, {}).get("headers", {}).get("Retry-After")
             if header is not None:
@@ -163,7 +163,7 @@ def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) 
 
 
 @amendment
-def bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
+def change_bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
     """Applies a change to the schema of each body of an initiation, and of each amount in such a body."""
     for name, schema in document["components"]["schemas"].items():
         if name.endswith(("Payment", "Body")):
@@ -171,13 +171,13 @@ def bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
 
 
 @amendment
-def content_type(document: OpenApi, text: str) -> None:
+def set_content_type(document: OpenApi, text: str) -> None:
     document["info"]["x-content-type"] = text
 
 
 @amendment
-def gateway_pages(document: OpenApi, status: str) -> None:
-    for operation in operations(document):
+def add_gateway_pages(document: OpenApi, status: str) -> None:
+    for operation in find_operations(document):
         operation["responses"][status] = {
             "description": "A gateway in front of the bank.",
             "content": {"text/html": {"schema": {"type": "string"}}},
@@ -205,8 +205,8 @@ def take_numbers(schema: JsonSchema) -> None:
         properties[name] = {"anyOf": [properties[name], {"type": "number"}]}
 
 
-def newest_version_only(document: OpenApi) -> None:
-    for operation in operations(document, *SILENT):
+def keep_newest_version(document: OpenApi) -> None:
+    for operation in find_operations(document, *SILENT):
         dropped = operation["x-accept"][1:]
         operation["x-versions"], operation["x-accept"] = operation["x-versions"][:1], operation["x-accept"][:1]
         for response in operation["responses"].values():
@@ -214,7 +214,7 @@ def newest_version_only(document: OpenApi) -> None:
                 response.get("content", {}).pop(media, None)
 
 
-def other_error_codes(document: OpenApi) -> None:
+def change_error_codes(document: OpenApi) -> None:
     text = json.dumps(document["paths"])
     for code, other in list_other_codes().items():
         text = text.replace(code, other)
@@ -222,30 +222,30 @@ def other_error_codes(document: OpenApi) -> None:
 
 
 def lower_error_words(document: OpenApi) -> None:
-    for schema in components(document, "ErrorReply"):
+    for schema in find_components(document, "ErrorReply"):
         schema["properties"]["error"]["pattern"] = "^[a-z_]+$"
 
 
-def unknown_fields(document: OpenApi) -> None:
+def allow_unknown_fields(document: OpenApi) -> None:
     for schema in document["components"]["schemas"].values():
         schema.pop("additionalProperties", None)
 
 
-def null_fields(document: OpenApi) -> None:
+def allow_null_fields(document: OpenApi) -> None:
     for operation, fields in MAY_BE_ABSENT.items():
-        for schema in components(document, name_of(REPLIES[operation])):
+        for schema in find_components(document, name_of(REPLIES[operation])):
             for name in fields:
                 schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
 
 
-def other_spelling_of_status(document: OpenApi) -> None:
+def add_other_status_spelling(document: OpenApi) -> None:
     """Adds PNDG to the documented statuses. PDNG stays, because the descriptions use that name."""
-    for schema in components(document, (*STATUSES, *DETAILS, "BulkStatusReply", "PartRow")):
+    for schema in find_components(document, (*STATUSES, *DETAILS, "BulkStatusReply", "PartRow")):
         schema["properties"]["status"]["enum"].append("PNDG")
 
 
-def no_location(document: OpenApi) -> None:
-    for operation in operations(document, *INITIATIONS):
+def remove_location(document: OpenApi) -> None:
+    for operation in find_operations(document, *INITIATIONS):
         operation["responses"]["201"]["headers"].pop("Location", None)
 
 
@@ -253,98 +253,109 @@ LAST = ("error_codes", "other")  # it replaces the codes that other amendments a
 
 UNDELETABLE = " or ".join(product.short for product in PRODUCTS.values() if not product.deletable)
 AMENDMENTS: dict[tuple[str, str], Amend] = {
-    ("silent_versions", "newest_only"): newest_version_only,
-    ("redirect_uri_elsewhere", "required"): parameter("Redirect-URI", *REDIRECT_URI_LISTED, required=True),
-    ("client_id_elsewhere", "optional"): parameter("Client-ID", *SCOPED, required=False),
-    ("language_region", "406"): parameter(
+    ("silent_versions", "newest_only"): keep_newest_version,
+    ("redirect_uri_elsewhere", "required"): change_parameter("Redirect-URI", *REDIRECT_URI_LISTED, required=True),
+    ("client_id_elsewhere", "optional"): change_parameter("Client-ID", *SCOPED, required=False),
+    ("language_region", "406"): change_parameter(
         "Accept-Language",
         description="A list of languages of ISO 639-1 with weights; fr-BE is none of them.",
     ),
-    ("pkce_plain", "refused"): parameter("Code-Challenge-Method", schema={"type": "string", "enum": ["S256"]}),
-    ("signatures", "strict"): both(*(parameter(name, required=True) for name in ("Signature", "Digest", "Date"))),
-    ("signature_over", "attached"): parameter("Signature", description="A compact JWS with the body in it."),
-    ("signature_over", "detached"): parameter("Signature", description="A compact JWS over the body, detached."),
-    ("signature_over", "headers"): parameter(
+    ("pkce_plain", "refused"): change_parameter("Code-Challenge-Method", schema={"type": "string", "enum": ["S256"]}),
+    ("signatures", "strict"): apply_both(
+        *(change_parameter(name, required=True) for name in ("Signature", "Digest", "Date"))
+    ),
+    ("signature_over", "attached"): change_parameter("Signature", description="A compact JWS with the body in it."),
+    ("signature_over", "detached"): change_parameter("Signature", description="A compact JWS over the body, detached."),
+    ("signature_over", "headers"): change_parameter(
         "Signature", description="A compact JWS over the lines request-id, digest and date."
     ),
     ("retry_after", "date"): retry_after(("429", "503"), "A date of HTTP."),
     ("retry_after", "absent"): retry_after(("429", "503"), None),
     ("unavailable", "first_call"): retry_after(("503",), None),
-    ("unknown_field", "ignored"): bodies(take_unknown_fields),
-    ("amount_as_number", "accepted"): bodies(take_numbers),
-    ("names", "sepa"): bodies(take_sepa_names),
-    ("content_type_reply", "vendor"): content_type("that of the Accept header"),
-    ("content_type_reply", "plain"): content_type("application/json"),
-    ("error_codes", "other"): other_error_codes,
+    ("unknown_field", "ignored"): change_bodies(take_unknown_fields),
+    ("amount_as_number", "accepted"): change_bodies(take_numbers),
+    ("names", "sepa"): change_bodies(take_sepa_names),
+    ("content_type_reply", "vendor"): set_content_type("that of the Accept header"),
+    ("content_type_reply", "plain"): set_content_type("application/json"),
+    ("error_codes", "other"): change_error_codes,
     ("error_words", "lower"): lower_error_words,
-    ("insufficient_funds", "400"): refuses(400, Error.FUNDS_MISSING, "funds are missing", *INITIATIONS),
-    ("consent_gone", "401"): refuses(401, Error.CONSENT_ENDED, "the consent was withdrawn or is over", *READS),
-    ("foreign_id", "403"): refuses(403, Error.ACCESS_DENIED, "the initiation is another client's", *BY_REFERENCE),
-    ("wrong_scope", "401"): refuses(401, Error.ACCESS_TOKEN_REFUSED, "the token is of another scope", *SCOPED),
-    ("unknown_fields", "everywhere"): unknown_fields,
-    ("absent_fields", "null"): null_fields,
-    ("gateway", "502"): gateway_pages("502"),
-    ("gateway", "504"): gateway_pages("504"),
-    ("status_spelling", "PNDG"): other_spelling_of_status,
-    ("sca_address_in", "links"): no_location,
-    ("initiation_fields", "few"): optional(
+    ("insufficient_funds", "400"): add_refusal(400, Error.FUNDS_MISSING, "funds are missing", *INITIATIONS),
+    ("consent_gone", "401"): add_refusal(401, Error.CONSENT_ENDED, "the consent was withdrawn or is over", *READS),
+    ("foreign_id", "403"): add_refusal(403, Error.ACCESS_DENIED, "the initiation is another client's", *BY_REFERENCE),
+    ("wrong_scope", "401"): add_refusal(401, Error.ACCESS_TOKEN_REFUSED, "the token is of another scope", *SCOPED),
+    ("unknown_fields", "everywhere"): allow_unknown_fields,
+    ("absent_fields", "null"): allow_null_fields,
+    ("gateway", "502"): add_gateway_pages("502"),
+    ("gateway", "504"): add_gateway_pages("504"),
+    ("status_spelling", "PNDG"): add_other_status_spelling,
+    ("sca_address_in", "links"): remove_location,
+    ("initiation_fields", "few"): make_optional(
         INITIATED, "endtoend_identification", INITIATION_CAMEL["endtoend_identification"], "status"
     ),
-    ("initiation_field_names", "camel"): respelled((*INITIATED, "InitiationLinks"), INITIATION_CAMEL),
-    ("psu_name_before_login", "null"): field(DETAILS, "psu_name", **NULLABLE),
-    ("reason", "always"): field(STATUSES, "reason", **NULLABLE),
-    ("details_amount", "number"): both(
-        field("MoneyRow", "amount", **NUMBER),
-        field("ContractMoneyRow", "amount", "minimal_amount", "maximal_amount", **NUMBER),
+    ("initiation_field_names", "camel"): rename_fields((*INITIATED, "InitiationLinks"), INITIATION_CAMEL),
+    ("psu_name_before_login", "null"): replace_fields(DETAILS, "psu_name", **NULLABLE),
+    ("reason", "always"): replace_fields(STATUSES, "reason", **NULLABLE),
+    ("details_amount", "number"): apply_both(
+        replace_fields("MoneyRow", "amount", **NUMBER),
+        replace_fields("ContractMoneyRow", "amount", "minimal_amount", "maximal_amount", **NUMBER),
     ),
-    ("exchange_details", "present"): field("PaymentDetailsReply", "exchange_details", **EXCHANGE_DETAILS),
-    ("status_names_payment", "no"): optional(STATUSES, "payment_id"),
-    ("order_currency", "required"): required("ContractAmountBody", "currency"),
-    ("payment_information_id", "required"): parameter("PaymentInformationID", required=True),
-    ("payment_information_id", "of_a_bulk"): parameter(
+    ("exchange_details", "present"): replace_fields("PaymentDetailsReply", "exchange_details", **EXCHANGE_DETAILS),
+    ("status_names_payment", "no"): make_optional(STATUSES, "payment_id"),
+    ("order_currency", "required"): make_required("ContractAmountBody", "currency"),
+    ("payment_information_id", "required"): change_parameter("PaymentInformationID", required=True),
+    ("payment_information_id", "of_a_bulk"): change_parameter(
         "PaymentInformationID", description="The PmtInfId of a bulk; the file is looked up by its MsgId."
     ),
-    ("bulks_while_rcvd", "absent"): optional("BulkStatusReply", "bulks"),
-    ("file_numbers", "strings"): field("PartRow", "control_sum", "number_of_transactions", type="string"),
-    ("xb_delete", "403"): refuses(
+    ("bulks_while_rcvd", "absent"): make_optional("BulkStatusReply", "bulks"),
+    ("file_numbers", "strings"): replace_fields("PartRow", "control_sum", "number_of_transactions", type="string"),
+    ("xb_delete", "403"): add_refusal(
         403, Error.NOT_CANCELLABLE, f"a {UNDELETABLE} payment cannot be cancelled", *CANCELLATIONS
     ),
-    ("balances_as", "string"): field("AccountReply", "balance", **DECIMAL),
-    ("multicurrency", "string"): field("AccountReply", "multicurrency", enum=["true", "false"]),
-    ("multicurrency", "Y"): field("AccountReply", "multicurrency", enum=["Y", "N"]),
-    ("multicurrency", "True"): field("AccountReply", "multicurrency", enum=["True", "False"]),
-    ("account_holder", "present"): both(
-        field("AccountReply", "account_holder", type="string"), required("AccountReply", "account_holder")
+    ("balances_as", "string"): replace_fields("AccountReply", "balance", **DECIMAL),
+    ("multicurrency", "string"): replace_fields("AccountReply", "multicurrency", enum=["true", "false"]),
+    ("multicurrency", "Y"): replace_fields("AccountReply", "multicurrency", enum=["Y", "N"]),
+    ("multicurrency", "True"): replace_fields("AccountReply", "multicurrency", enum=["True", "False"]),
+    ("account_holder", "present"): apply_both(
+        replace_fields("AccountReply", "account_holder", type="string"), make_required("AccountReply", "account_holder")
     ),
-    ("account_type", "iso"): field("AccountReply", "type", enum=["CACC", "SVGS"]),
-    ("unknown_logical_id", "404"): refuses(404, Error.NOT_FOUND, "the logical-id is none of the consent", *OF_ACCOUNT),
-    ("lacking_compartment", "404"): refuses(404, Error.NOT_FOUND, "the account lacks the currency", "transactions"),
-    ("item_amount", "string"): field(ROW, "amount", **DECIMAL),
-    ("item_sign", "indicator"): both(
-        field(ROW, "credit_debit_indicator", enum=["CRDT", "DBIT"]), required(ROW, "credit_debit_indicator")
+    ("account_type", "iso"): replace_fields("AccountReply", "type", enum=["CACC", "SVGS"]),
+    ("unknown_logical_id", "404"): add_refusal(
+        404, Error.NOT_FOUND, "the logical-id is none of the consent", *OF_ACCOUNT
     ),
-    ("item_fields", "camel"): respelled(ROW, ITEM_CAMEL),
-    ("pending_items", "shown"): field(ROW, "status", enum=["PDNG"]),
-    ("reference_when_booked", "changes"): field(ROW, "status", enum=["PDNG"]),
-    ("text_when_booked", "changes"): field(ROW, "status", enum=["PDNG"]),
-    ("pending_lines", "nearly_empty"): both(field(ROW, "status", enum=["PDNG"]), optional(ROW, *VALUE_DATE)),
-    ("counterparty_bic", "present"): field(ROW, BIC, **NULLABLE),
-    ("value_date_field", "sometimes"): optional(ROW, *VALUE_DATE),
-    ("item_dates", "date_time"): field(ROW, "execution_date", "value_date", type="string", format="date-time"),
-    ("item_blanks", "empty"): field(ROW, *TEXTS, type="string"),
-    ("item_blanks", "absent"): both(field(ROW, *TEXTS, type="string", minLength=1), optional(ROW, *TEXTS)),
-    ("old_dates_without_sca", "403"): refuses(
+    ("lacking_compartment", "404"): add_refusal(404, Error.NOT_FOUND, "the account lacks the currency", "transactions"),
+    ("item_amount", "string"): replace_fields(ROW, "amount", **DECIMAL),
+    ("item_sign", "indicator"): apply_both(
+        replace_fields(ROW, "credit_debit_indicator", enum=["CRDT", "DBIT"]),
+        make_required(ROW, "credit_debit_indicator"),
+    ),
+    ("item_fields", "camel"): rename_fields(ROW, ITEM_CAMEL),
+    ("pending_items", "shown"): replace_fields(ROW, "status", enum=["PDNG"]),
+    ("reference_when_booked", "changes"): replace_fields(ROW, "status", enum=["PDNG"]),
+    ("text_when_booked", "changes"): replace_fields(ROW, "status", enum=["PDNG"]),
+    ("pending_lines", "nearly_empty"): apply_both(
+        replace_fields(ROW, "status", enum=["PDNG"]), make_optional(ROW, *VALUE_DATE)
+    ),
+    ("counterparty_bic", "present"): replace_fields(ROW, BIC, **NULLABLE),
+    ("value_date_field", "sometimes"): make_optional(ROW, *VALUE_DATE),
+    ("item_dates", "date_time"): replace_fields(ROW, "execution_date", "value_date", type="string", format="date-time"),
+    ("item_blanks", "empty"): replace_fields(ROW, *TEXTS, type="string"),
+    ("item_blanks", "absent"): apply_both(
+        replace_fields(ROW, *TEXTS, type="string", minLength=1), make_optional(ROW, *TEXTS)
+    ),
+    ("old_dates_without_sca", "403"): add_refusal(
         403, Error.ACCESS_DENIED, "dates of over 90 days ago need an SCA token", "transactions"
     ),
-    ("old_dates_without_sca", "400_address"): refuses(
+    ("old_dates_without_sca", "400_address"): add_refusal(
         400, Error.SCA_REQUIRED, "dates of over 90 days ago need an SCA token", "transactions"
     ),
-    ("balance_after_90_days", "401"): refuses(
+    ("balance_after_90_days", "401"): add_refusal(
         401, Error.SCA_REQUIRED, "the last authentication is over 90 days old", "account"
     ),
-    ("sca_token_request", "query"): parameter("SCA-Token", "transactions", **{"name": "sca_token", "in": "query"}),
-    ("sca_token_reply", "scaToken"): respelled("TokenReply", {"sca_token": "scaToken"}),
-    ("scope_in", "header"): parameter("scope", "consent_addresses", **{"name": "Scope", "in": "header"}),
-    ("caf_account", "account"): parameter("iban", "consent_addresses", name="account"),
-    ("token_type_case", "bearer"): field("TokenReply", "token_type", enum=["bearer"]),
+    ("sca_token_request", "query"): change_parameter(
+        "SCA-Token", "transactions", **{"name": "sca_token", "in": "query"}
+    ),
+    ("sca_token_reply", "scaToken"): rename_fields("TokenReply", {"sca_token": "scaToken"}),
+    ("scope_in", "header"): change_parameter("scope", "consent_addresses", **{"name": "Scope", "in": "header"}),
+    ("caf_account", "account"): change_parameter("iban", "consent_addresses", name="account"),
+    ("token_type_case", "bearer"): replace_fields("TokenReply", "token_type", enum=["bearer"]),
 }

@@ -14,10 +14,17 @@ from sandbox.scenarios.well_known_values import list_default_values
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.api.initiations import ID_TYPES
 from sandbox.web.api.replies import ConsentAddressesReply
-from sandbox.web.docs.examples import CALLBACK, Example, accept_of, order, steps
+from sandbox.web.docs.examples import CALLBACK, Example, accept_of, list_steps, order
 from sandbox.web.docs.reply_schemas import TOKEN_VARIANTS, ErrorReply, TokenForm
 from sandbox.web.docs.responses import responses_of
-from sandbox.web.docs.schemas import JsonSchema, clause_marks, described, new_document, product_body, reference
+from sandbox.web.docs.schemas import (
+    JsonSchema,
+    add_description,
+    make_clause_marks,
+    make_document,
+    make_product_body,
+    make_reference,
+)
 
 VERSION = "3.0.1"  # service 9.3
 # The readers of these bodies look for required fields after the schema, so that they refuse in a fixed order.
@@ -57,7 +64,7 @@ ABOUT = (
 
 def document(root: str, vendor: str, today: date) -> dict[str, Any]:
     """Returns the document of a bank without variants. The days in the examples are counted from `today`."""
-    spec, _ = new_document("Sandbox bank", VERSION, root, ABOUT, dict(TAGS.values()))
+    spec, _ = make_document("Sandbox bank", VERSION, root, ABOUT, dict(TAGS.values()))
     for schema in (PaymentBody, EarlierBody, ContractBody, TokenForm, ErrorReply, ConsentAddressesReply):
         spec.components.schema(schema.__name__, schema=schema)
     components = spec.components.schemas
@@ -65,14 +72,14 @@ def document(root: str, vendor: str, today: date) -> dict[str, Any]:
         components[name]["required"] = [field for field in components[name]["properties"] if field in required]
     components[TokenForm.__name__] |= TOKEN_VARIANTS
     for product in PRODUCTS.values():
-        spec.components.schema(body_name(product.name), product_body(product, components))
+        spec.components.schema(name_body_component(product.name), make_product_body(product, components))
     for name in (PaymentBody.__name__, "CreditorBody", "AmountBody"):  # each product has its own
         del components[name]
-    spec.components.schema(ANY_VERSION, {"oneOf": [reference("SepaPayment"), reference("EarlierBody")]})
-    spec.components.schema("ConsentAddresses", {"type": "array", "items": reference("ConsentAddressesReply")})
+    spec.components.schema(ANY_VERSION, {"oneOf": [make_reference("SepaPayment"), make_reference("EarlierBody")]})
+    spec.components.schema("ConsentAddresses", {"type": "array", "items": make_reference("ConsentAddressesReply")})
     spec.components.security_scheme("token", {"type": "http", "scheme": "bearer"})
     spec.components.security_scheme("client", {"type": "http", "scheme": "basic"})
-    examples = [step for step in steps(today) if isinstance(step, Example)]
+    examples = [step for step in list_steps(today) if isinstance(step, Example)]
     for operation in OPERATIONS:
         for path, products in paths_of(operation):
             row = describe(operation, path, products, vendor, examples)
@@ -93,15 +100,15 @@ def paths_of(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
         return [(operation.path.replace("<product>", product), (product,)) for product in products]
     if operation.method == "DELETE":  # service 3.4: one product cannot be cancelled
         products = tuple(name for name in products if name not in PRODUCTS or PRODUCTS[name].deletable)
-    return [(service_path(operation), products)]
+    return [(spell_service_path(operation), products)]
 
 
-def service_path(operation: Operation) -> str:
+def spell_service_path(operation: Operation) -> str:
     """Returns the path with the names that the service gives to its parameters: `{payment-id}` for `<payment_id>`."""
-    return re.sub(r"<(\w+)>", lambda match: f"{{{path_parameter(operation, match[1])}}}", operation.path)
+    return re.sub(r"<(\w+)>", lambda match: f"{{{name_path_parameter(operation, match[1])}}}", operation.path)
 
 
-def path_parameter(operation: Operation, name: str) -> str:
+def name_path_parameter(operation: Operation, name: str) -> str:
     """Returns the service's name for a parameter of the path, such as `payment-id` for `payment_id`."""
     if name == "product":
         return "bulk-payment-product" if operation.name.startswith("bulk_") else "payment-product"
@@ -114,7 +121,7 @@ def describe(
     product = products[0] if products else None
     versions = operation.versions_for(product)
     accepts = [accept_of(vendor, version) for version in versions]
-    is_shared = path == service_path(operation)
+    is_shared = path == spell_service_path(operation)
     row: dict[str, Any] = {
         "operationId": operation.name if is_shared else re.sub("[-.]", "_", f"{operation.name}_{product}"),
         "summary": operation.name.replace("_", " ").capitalize(),
@@ -126,7 +133,7 @@ def describe(
         "x-operation": operation.name,
         "x-versions": list(versions),
         "x-accept": accepts,
-    } | clause_marks(operation.clause)
+    } | make_clause_marks(operation.clause)
     if operation.media:
         of_operation = [example for example in examples if example.operation == operation.name]
         row["requestBody"] = request_body(
@@ -146,44 +153,48 @@ def description_of(operation: Operation, accepts: list[str]) -> str:
 # Parameters (service 4.0, choice 2)
 
 HEADERS = {
-    "Request-ID": described(
+    "Request-ID": add_description(
         "A version 4 UUID, new for each call; Response-ID repeats it. The identical initiation sent again under the "
         "same one gets the first reply again.",
         "choice 2",
         {"type": "string", "format": "uuid"},
         example="f47ac10b-58cc-4372-a567-0e02b2c3d479",
     ),
-    "Accept-Language": described(
+    "Accept-Language": add_description(
         "A list of languages with weights. Screens exist in fr and nl; no known language at all is refused with 406.",
         "service 4.0",
         example="fr",
     ),
-    "Client-ID": described(
+    "Client-ID": add_description(
         "The registered client. Unknown: 401; not active, or without the role: 403.", "choice 2", example="demo-tpp"
     ),
-    "Redirect-URI": described("The callback, one that the client registered.", "choice 2", example=CALLBACK),
-    "Code-Challenge-Method": described(
+    "Redirect-URI": add_description("The callback, one that the client registered.", "choice 2", example=CALLBACK),
+    "Code-Challenge-Method": add_description(
         "PKCE; required when no Authorization is sent.",
         "service 4.1",
         {"type": "string", "enum": list(METHODS)},
         example="S256",
     ),
-    "Code-Challenge": described(
+    "Code-Challenge": add_description(
         "43 to 128 unreserved characters, exactly 43 for S256; plain ones of 32 or more are taken too.",
         "choice 2",
         example=EXAMPLE_CHALLENGE,
     ),
-    "SCA-Token": described("Opens the full history. Older than an hour of bank time, it counts as absent.", "choice 2"),
-    "PaymentInformationID": described(
+    "SCA-Token": add_description(
+        "Opens the full history. Older than an hour of bank time, it counts as absent.", "choice 2"
+    ),
+    "PaymentInformationID": add_description(
         "Your own reference for the file; without it the MsgId of a pain.001 is.",
         "choice 7",
         {"type": "string", "pattern": "^[A-Za-z0-9-]{1,35}$"},
     ),
-    "Signature": described("A compact JWS over the body, attached or detached.", "choice 9"),
-    "Digest": described("SHA-256= and the Base64 of the body's SHA-256.", "choice 9"),
-    "Date": described("When the call was made, within 3 minutes of the bank's clock or of real time.", "choice 9"),
+    "Signature": add_description("A compact JWS over the body, attached or detached.", "choice 9"),
+    "Digest": add_description("SHA-256= and the Base64 of the body's SHA-256.", "choice 9"),
+    "Date": add_description(
+        "When the call was made, within 3 minutes of the bank's clock or of real time.", "choice 9"
+    ),
 }
-ID_TYPE = described(
+ID_TYPE = add_description(
     "Whether the path holds the bank's reference (INTERNAL, the default) or yours (EXTERNAL).",
     "choice 5",
     {"type": "string", "enum": list(ID_TYPES), "default": "INTERNAL"},
@@ -192,20 +203,20 @@ DATE = {"type": "string", "format": "date"}
 QUERIES = {
     "paymentIdType": ID_TYPE,
     "paymentFileIdType": ID_TYPE,
-    "scope": described(
+    "scope": add_description(
         "AIS with version 4, CAF with version 3.", "choice 8", {"type": "string", "enum": ["AIS", "CAF"]}
     ),
-    "iban": described("The account, for CAF only and required there.", "choice 8"),
-    "date_from": described("First imputation date, inclusive.", "service 4.10", DATE),
-    "date_to": described("Last imputation date, exclusive.", "service 4.10", DATE),
-    "psu_involved": described(
+    "iban": add_description("The account, for CAF only and required there.", "choice 8"),
+    "date_from": add_description("First imputation date, inclusive.", "service 4.10", DATE),
+    "date_to": add_description("Last imputation date, exclusive.", "service 4.10", DATE),
+    "psu_involved": add_description(
         "true: the customer asked for it now and may have to authenticate again.", "service 4.10", {"type": "boolean"}
     ),
-    "pagesize": described(
+    "pagesize": add_description(
         "Transactions per call.", "service 4.10", {"type": "integer", "minimum": 1, "maximum": 50, "default": 50}
     ),
-    "next": described("The next_page_key of the reply before; it carries the whole query.", "service 4.10"),
-    "currency": described(
+    "next": add_description("The next_page_key of the reply before; it carries the whole query.", "service 4.10"),
+    "currency": add_description(
         "The compartment; EUR where left out. A compartment that the account lacks gives an empty list.",
         "choice 8",
         {"type": "string", "pattern": "^[A-Z]{3}$", "default": "EUR"},
@@ -213,17 +224,17 @@ QUERIES = {
 }
 REFERENCE = "The reference that the initiation replied, or yours with {}. `/` in it is `%2F`."
 PATHS = {
-    "product": described("The product.", "service 4.1"),
-    "payment_id": described(REFERENCE.format("paymentIdType"), "service 4.2"),
-    "payment_file_id": described(REFERENCE.format("paymentFileIdType"), "service 4.6"),
-    "logical_id": described("As GET /accounts lists it.", "service 4.9"),
+    "product": add_description("The product.", "service 4.1"),
+    "payment_id": add_description(REFERENCE.format("paymentIdType"), "service 4.2"),
+    "payment_file_id": add_description(REFERENCE.format("paymentFileIdType"), "service 4.6"),
+    "logical_id": add_description("As GET /accounts lists it.", "service 4.9"),
 }
 
 
 def parameters_of(operation: Operation, products: tuple[str, ...], path: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for part, row in PATHS.items():
-        name = path_parameter(operation, part)
+        name = name_path_parameter(operation, part)
         if f"{{{name}}}" in path:
             choice = {"schema": {"type": "string", "enum": list(products)}} if part == "product" else {}
             rows.append({"name": name, "in": "path", "required": True} | row | choice)
@@ -255,7 +266,7 @@ def headers_of(operation: Operation) -> dict[str, bool]:
 # Bodies of requests
 
 
-def body_name(product: str) -> str:
+def name_body_component(product: str) -> str:
     """Returns the name of the component for a product's body: `SepaPayment` for `sepa-credit-transfers`."""
     return "".join(word.capitalize() for word in product.split("-")[:-2]) + "Payment"
 
@@ -268,21 +279,21 @@ def request_body(operation: Operation, product: str | None, examples: list[Examp
     }
     shown_examples = {title: {"summary": title, "value": example.shown} for title, example in titles.items()}
     if operation.name == "payment_initiation" and product == SCT.name:
-        shown_examples |= examples_of_well_known_values(product)
+        shown_examples |= list_well_known_examples(product)
     if operation.name == "bulk_initiation":
         schema: JsonSchema = {"type": "string", "description": "The file."}
     elif operation.media == FORM:
-        schema = reference(TokenForm.__name__)
+        schema = make_reference(TokenForm.__name__)
     elif operation.name == "payment_initiation":
         assert product is not None
-        schema = reference(ANY_VERSION if 1 in operation.versions_for(product) else body_name(product))
+        schema = make_reference(ANY_VERSION if 1 in operation.versions_for(product) else name_body_component(product))
     else:
-        schema = reference("ContractBody")
+        schema = make_reference("ContractBody")
     media = operation.media_for(product)
     return {"required": True, "content": {name: {"schema": schema, "examples": shown_examples} for name in media}}
 
 
-def examples_of_well_known_values(product: str) -> dict[str, Any]:
+def list_well_known_examples(product: str) -> dict[str, Any]:
     """Returns an example body for each well-known value. A reader can choose one on the page where calls are tried."""
     return {
         row.value: {

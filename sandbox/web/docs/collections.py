@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from sandbox.web.docs.examples import PsuStep, steps
+from sandbox.web.docs.examples import PsuStep, list_steps
 
 DAY = date(2027, 3, 1)
 WORLD = "collection"
@@ -38,31 +38,31 @@ class CollectionCall(NamedTuple):
     gives: tuple[tuple[str, str], ...] = ()  # names for values, each with the script that reads it from the body
 
 
-def calls(vendor: str) -> Iterator[CollectionCall]:
+def list_calls(vendor: str) -> Iterator[CollectionCall]:
     """Yields the call that makes the world, then a call for each example."""
     clock = {"clock": {"at": f"{DAY.isoformat()}T09:00"}, "replace": True}  # the collection may be run again
     world = f"{{{{server}}}}/_sandbox/worlds/{WORLD}"
     yield CollectionCall("A world of its own", "PUT", world, JSON, json.dumps(clock), 201)
-    for step in steps(DAY):
-        url, gives = f"{{{{bank}}}}{step.target}", tuple((name, script_path(place)) for name, place in step.gives)
+    for step in list_steps(DAY):
+        url, gives = f"{{{{bank}}}}{step.target}", tuple((name, write_script_path(place)) for name, place in step.gives)
         if isinstance(step, PsuStep):
             yield CollectionCall(step.title, "POST", url, JSON, step.content, 200, gives)
         else:
-            headers = step.headers(vendor)
+            headers = step.make_headers(vendor)
             yield CollectionCall(step.title, step.row.method, url, headers, step.content, step.row.success, gives)
 
 
-def script_path(place: str) -> str:
+def write_script_path(place: str) -> str:
     """Returns the JavaScript that reads a value of a reply's body, such as `.payment_id`. It is appended to the name of
     the body. For `redirect`, the JavaScript reads the code in that address."""
     path = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in place.split("."))
     return f"{path}.match({CODE_IN})[1]" if place == "redirect" else path
 
 
-def http_file(root: str, vendor: str) -> str:
+def write_http_file(root: str, vendor: str) -> str:
     """Returns the text of the .http file, for the HTTP clients of editors and for httpyac."""
     parts = [f"@server = {root}\n@bank = {{{{server}}}}/worlds/{WORLD}\n"]
-    for call in calls(vendor):
+    for call in list_calls(vendor):
         lines = [f"### {call.title}", f"{call.method} {call.url}"]
         lines += [f"{name}: {value}" for name, value in headers_of(call, "{{$uuid}}")]
         if call.body is not None:
@@ -79,39 +79,39 @@ def headers_of(call: CollectionCall, request_id: str) -> list[tuple[str, str]]:
     return [*([("Request-ID", request_id)] if call.headers is not JSON else []), *call.headers.items()]
 
 
-def bruno(root: str, vendor: str) -> dict[str, str]:
+def write_bruno_files(root: str, vendor: str) -> dict[str, str]:
     """Returns the texts of the files for Bruno, by their paths."""
     about = {"version": "1", "name": "Sandbox bank", "type": "collection", "ignore": []}
     files = {
         "bruno.json": json.dumps(about, indent=2) + "\n",
         "environments/sandbox.bru": f"vars {{\n  server: {root}\n  bank: {root}/worlds/{WORLD}\n}}\n",
     }
-    for number, call in enumerate(calls(vendor), 1):
+    for number, call in enumerate(list_calls(vendor), 1):
         name = re.sub(r"[^a-z0-9]+", "-", call.title.lower()).strip("-")
-        files[f"{number:02}-{name}.bru"] = bruno_file(number, call)
+        files[f"{number:02}-{name}.bru"] = write_bruno_file(number, call)
     return files
 
 
-def bruno_file(number: int, call: CollectionCall) -> str:
+def write_bruno_file(number: int, call: CollectionCall) -> str:
     kind = "none" if call.body is None else BODIES[call.headers["Content-Type"]]
     word = "formUrlEncoded" if kind == "form-urlencoded" else kind
     blocks = [
-        block("meta", [f"name: {number:02} {call.title}", "type: http", f"seq: {number}"]),
-        block(call.method.lower(), [f"url: {call.url}", f"body: {word}", "auth: none"]),
-        block("headers", [f"{name}: {value}" for name, value in headers_of(call, "{{$guid}}")]),
+        write_block("meta", [f"name: {number:02} {call.title}", "type: http", f"seq: {number}"]),
+        write_block(call.method.lower(), [f"url: {call.url}", f"body: {word}", "auth: none"]),
+        write_block("headers", [f"{name}: {value}" for name, value in headers_of(call, "{{$guid}}")]),
     ]
     if call.body is not None:
         lines = call.body.rstrip("\n").splitlines()
         if kind == "form-urlencoded":
             lines = [": ".join(pair.split("=", 1)) for pair in call.body.split("&")]
-        blocks.append(block(f"body:{kind}", lines))
+        blocks.append(write_block(f"body:{kind}", lines))
     if call.gives:
         script = [f'bru.setVar("{name}", res.body{place});' for name, place in call.gives]
-        blocks.append(block("script:post-response", script))
+        blocks.append(write_block("script:post-response", script))
     check = f'test("{call.status}", function () {{ expect(res.status).to.equal({call.status}); }});'
-    blocks.append(block("tests", [check]))
+    blocks.append(write_block("tests", [check]))
     return "\n".join(blocks)
 
 
-def block(name: str, lines: list[str]) -> str:
+def write_block(name: str, lines: list[str]) -> str:
     return "\n".join([f"{name} {{", *(f"  {line}" for line in lines), "}"]) + "\n"

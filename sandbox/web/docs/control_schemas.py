@@ -24,7 +24,7 @@ texts = partial(fields.List[Any], fields.String, required=True)
 words = partial(fields.Dict, fields.String, fields.String, required=True)
 
 
-def rows(row: type[Schema]) -> fields.List[Any]:
+def make_rows_field(row: type[Schema]) -> fields.List[Any]:
     return fields.List(fields.Nested(row), required=True)
 
 
@@ -33,7 +33,8 @@ def list_reply(name: str, row: type[Schema]) -> type[Schema]:
     """Returns the schema of a reply that has one list under this name. If the name has hyphens, the reply also has the
     list under the name with underscores."""
     return Schema.from_dict(
-        dict.fromkeys((name, name.replace("-", "_")), rows(row)), name=f"{row.__name__.removesuffix('Schema')}List"
+        dict.fromkeys((name, name.replace("-", "_")), make_rows_field(row)),
+        name=f"{row.__name__.removesuffix('Schema')}List",
     )
 
 
@@ -72,7 +73,7 @@ class WorldSchema(Schema):
 class WorldPage(Schema):
     """A page of worlds. `next` is present while there are more."""
 
-    worlds = rows(WorldSchema)
+    worlds = make_rows_field(WorldSchema)
     after = fields.String(data_key="next")
 
 
@@ -135,7 +136,7 @@ class AxisRowSchema(Schema):
     within = flag()
     outside = texts()
     lenient = texts()
-    excludes = rows(ExclusionRow)
+    excludes = make_rows_field(ExclusionRow)
     value = text_or_null()
     met = flag()
 
@@ -220,7 +221,7 @@ class AccountSchema(Schema):
     bic = text(metadata={"description": "The bank's own BIC."})
     type = one_of(*ACCOUNT_TYPES)
     customer = text()
-    balances = rows(Balance)
+    balances = make_rows_field(Balance)
     signatures_required = number()
 
 
@@ -244,7 +245,7 @@ class Initiated(Schema):
     reason = text_or_null()
     client_id = text()
     customer = text_or_null()
-    history = rows(StatusChange)
+    history = make_rows_field(StatusChange)
 
 
 class PaymentSchema(Initiated):
@@ -268,7 +269,7 @@ class OccurrenceSchema(Schema):
 class StandingOrderWithDays(StandingOrderSchema):
     """A standing order with its past and coming executions."""
 
-    occurrences = rows(OccurrenceSchema)
+    occurrences = make_rows_field(OccurrenceSchema)
 
 
 class BulkFileSchema(BulkStatusReply):
@@ -278,7 +279,7 @@ class BulkFileSchema(BulkStatusReply):
     client_id = text()
     customer = text_or_null()
     message_id = text_or_null()
-    history = rows(StatusChange)
+    history = make_rows_field(StatusChange)
 
 
 class Redirection(Schema):
@@ -314,8 +315,8 @@ Country = reply("Country", code=text(), name=text(), iban=flag(), purpose_codes=
 class Countries(Schema):
     sepa = texts()
     eea = texts()
-    currencies = rows(Currency)
-    countries = rows(Country)
+    currencies = make_rows_field(Currency)
+    countries = make_rows_field(Country)
     purpose_codes = texts()
 
 
@@ -363,5 +364,5 @@ class Explanation(CallSummary):
     variants = words()
     decided_by = fields.Dict(keys=fields.String(), required=True)
     would_succeed = text_or_null()
-    history = rows(MoveOnTheWay)
+    history = make_rows_field(MoveOnTheWay)
     content = fields.Nested(CallContent, required=True, allow_none=True)

@@ -18,8 +18,8 @@ from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.controls.world_rows import YAML
 from sandbox.web.docs import control_schemas, reply_schemas
 from sandbox.web.docs.control_schemas import ControlError
-from sandbox.web.docs.reference_tables import control_rows
-from sandbox.web.docs.schemas import JsonSchema, name_of, new_document, reference
+from sandbox.web.docs.reference_tables import list_control_rows
+from sandbox.web.docs.schemas import JsonSchema, make_document, make_reference, name_of
 
 ABOUT = (
     "Not part of the bank: they move its clock, act as its customers and show what it holds. A call that changes "
@@ -67,13 +67,13 @@ def document(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]
     """Returns the document for one base address, with these controls. If `rows` is None, the document has all
     controls."""
     tags = {name: f"{name}." for name in (*TAGS.values(), OTHER_TAG)}
-    spec, converter = new_document("Sandbox controls", "1", root, ABOUT, tags)
+    spec, converter = make_document("Sandbox controls", "1", root, ABOUT, tags)
     spec.components.security_scheme(KEY, {"type": "apiKey", "in": "header", "name": "X-Sandbox-Key"})
     spec.components.schema(name_of(COUNTERPARTY), schema=COUNTERPARTY)
-    components = composed_schemas(converter)
+    components = compose_schemas(converter)
     for name, schema in components.items():
         spec.components.schema(name, schema)
-    for row in control_rows() if rows is None else rows:
+    for row in list_control_rows() if rows is None else rows:
         address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
         spec.path(address, operations={row.method.lower(): operation_of(row, components)})
     whole: dict[str, Any] = spec.to_dict()
@@ -103,7 +103,7 @@ def is_portable(name: str) -> bool:
     return name.isidentifier() and name not in {"true", "false", "null"}
 
 
-def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
+def compose_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
     """Returns the components whose schemas come, wholly or in part, from the shapes of scenarios."""
     bodies = {name_of(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
@@ -121,13 +121,13 @@ def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
         "Fault": FAULT.schema(),
         "HoldCreation": HOLD.schema(),
         "SettingsChange": settings,
-        "Settings": closed({"settings": closed(of_settings)}),
+        "Settings": make_closed_schema({"settings": make_closed_schema(of_settings)}),
         "Refusal": {"anyOf": [part["Approval"], part["FurtherSignature"]]},
         "WorldCreation": part["WorldCreation"],
     }
 
 
-def closed(members: JsonSchema) -> JsonSchema:
+def make_closed_schema(members: JsonSchema) -> JsonSchema:
     """Returns the schema of an object that requires all of these members and forbids others."""
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
@@ -136,7 +136,7 @@ def with_step_references(schema: Any) -> Any:
     """Returns the schema. Its references to a scenario's step now lead to a component of this document."""
     if isinstance(schema, dict):
         if schema.get("$ref") == STEP_REF:
-            return reference(STEP)
+            return make_reference(STEP)
         return {name: with_step_references(value) for name, value in schema.items()}
     return [with_step_references(value) for value in schema] if isinstance(schema, list) else schema
 
@@ -157,7 +157,7 @@ def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any
     if row.query is not None:
         parameters.append({"in": "query", "schema": row.query})
     operation: dict[str, Any] = {
-        "operationId": identifier(row),
+        "operationId": make_operation_id(row),
         "summary": row.words.partition(". ")[0].rstrip("."),
         "description": row.words,
         "tags": [row.tag or TAGS.get(row.path.split("/")[1], OTHER_TAG)],
@@ -170,14 +170,14 @@ def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any
     if row.body is not None:
         name = name_of(row.body)
         content = {
-            JSON: {"schema": reference(name) if name in components else row.body, "example": row.example}
+            JSON: {"schema": make_reference(name) if name in components else row.body, "example": row.example}
         } | content
     if content:
         operation["requestBody"] = {"required": row.name not in MAY_BE_LEFT_OUT, "content": content}
     return operation
 
 
-def identifier(row: Control) -> str:
+def make_operation_id(row: Control) -> str:
     """Returns the id of an operation: `post_worlds_name_fork` for `POST /worlds/<name>/fork`."""
     return re.sub(r"[^a-z0-9]+", "_", row.name.lower()).strip("_")
 
@@ -206,7 +206,7 @@ def schema_of(row: Control, reply: Any) -> Any:
     the schema of a row."""
     match reply:
         case str():
-            return load(reply) if ":" in reply else CLASSES.get(reply) or reference(reply)
+            return load(reply) if ":" in reply else CLASSES.get(reply) or make_reference(reply)
         case tuple():
             return {"anyOf": [schema_of(row, alternative) for alternative in reply]}
         case [item]:

@@ -57,7 +57,7 @@ class Example:
             target = target.replace(f"<{name}>", quote(value, safe="{}"))
         return f"{target}?{urlencode(self.query)}" if self.query else target
 
-    def headers(self, vendor: str) -> dict[str, str]:
+    def make_headers(self, vendor: str) -> dict[str, str]:
         """Returns all headers except Request-ID, which must be new for each call."""
         row = self.row
         headers = {"Accept": accept_of(vendor, self.version)}
@@ -135,7 +135,7 @@ def order(reference: str, amount: str = "12.50", currency: str = "EUR", **more: 
     }
 
 
-def payments() -> Iterator[Step]:
+def list_payment_steps() -> Iterator[Step]:
     pay = "payment_initiation"
     yield Example(
         "Credit transfer, first of a customer: no token yet, so PKCE", pay, 3, SCT.name,
@@ -143,9 +143,9 @@ def payments() -> Iterator[Step]:
         gives=(("payment_id", "payment_id"), ("sca_address", ADDRESS)),
     )  # fmt: skip
     yield PsuStep("The customer signs it", "sca_address", ALICE, gives=((CODE, "redirect"),))
-    yield _code("Tokens for payments, for the code on the callback", 3, "pis")
-    yield from _versions("Status", "payment_status", SCT.name, _payment("payment_id"))
-    yield from _versions("Details", "payment_details", SCT.name, _payment("payment_id"), token="pis_token")
+    yield _make_code_example("Tokens for payments, for the code on the callback", 3, "pis")
+    yield from _list_versions("Status", "payment_status", SCT.name, _make_payment("payment_id"))
+    yield from _list_versions("Details", "payment_details", SCT.name, _make_payment("payment_id"), token="pis_token")
     yield Example(
         "Instant credit transfer, with a token", pay, 3, ISCT.name, token="pis_token", body=order("INSTANT-7")
     )
@@ -172,10 +172,10 @@ def payments() -> Iterator[Step]:
         "Status, by your own reference", "payment_status", 3, SCT.name, (("payment_id", "INVOICE-2027-002"),),
         (("paymentIdType", "EXTERNAL"),),
     )  # fmt: skip
-    yield Example("Cancelling", "payment_cancellation", 2, SCT.name, _payment("unsigned_id"), token="pis_token")
+    yield Example("Cancelling", "payment_cancellation", 2, SCT.name, _make_payment("unsigned_id"), token="pis_token")
 
 
-def contracts(today: date) -> Iterator[Step]:
+def list_order_steps(today: date) -> Iterator[Step]:
     for version in BY_NAME["standing_order_cancellation"].versions:
         yield Example(
             f"Standing order: rent {version}",
@@ -183,7 +183,7 @@ def contracts(today: date) -> Iterator[Step]:
             body=order(f"RENT-{version}", frequency="MONTHLY", start_date=(today + timedelta(30)).isoformat()),
             gives=(("order_id", "payment_id"),),
         )  # fmt: skip
-        order_id = _payment("order_id")
+        order_id = _make_payment("order_id")
         for title, verb, token in (
             ("Its status", "status", ""),
             ("Its details", "details", "pis_token"),
@@ -193,7 +193,7 @@ def contracts(today: date) -> Iterator[Step]:
             yield Example(f"{title}, version {version}", operation, version, SCT.name, order_id, token=token)
 
 
-def bulks(today: date) -> Iterator[Step]:
+def list_file_steps(today: date) -> Iterator[Step]:
     for version, product, name, message_id in (
         (2, "pain.001", XML_SAMPLE, OWN_REFERENCE),
         (1, "csv", CSV_SAMPLE, None),
@@ -214,19 +214,19 @@ def bulks(today: date) -> Iterator[Step]:
         yield Example(f"Cancelling it, version {version}", "bulk_cancellation", version, product, file_id)
 
 
-def account_information() -> Iterator[Step]:
+def list_account_steps() -> Iterator[Step]:
     yield Example(
         "Where the customer consents", "consent_addresses", 4, query=(("scope", "AIS"),),
         gives=(("consent_address", "0.consent_uri"),),
     )  # fmt: skip
     yield PsuStep("The customer consents", "consent_address", BRAM, gives=((CODE, "redirect"),))
-    yield _code("Tokens for account information", 3, "ais", (("sca_token", "sca_token"),))
+    yield _make_code_example("Tokens for account information", 3, "ais", (("sca_token", "sca_token"),))
     yield Example(
         "The accounts", "accounts", 2, token="ais_token", gives=(("logical_id", "_embedded.accounts.0.logical_id"),)
     )
     logical_id = (("logical_id", "{{logical_id}}"),)
-    yield from _versions("An account", "account", path=logical_id, token="ais_token")
-    yield from _versions(
+    yield from _list_versions("An account", "account", path=logical_id, token="ais_token")
+    yield from _list_versions(
         "Its transactions", "transactions", path=logical_id, query=(("pagesize", "5"),), token="ais_token"
     )
     yield Example(
@@ -239,35 +239,37 @@ def account_information() -> Iterator[Step]:
         query=(("scope", "CAF"), ("iban", MULTI_CURRENCY)), gives=(("caf_address", "0.consent_uri"),),
     )  # fmt: skip
     yield PsuStep("The customer gives it", "caf_address", BRAM, gives=((CODE, "redirect"),))
-    yield _code("Tokens for the one account", 2, "caf", (("caf_logical_id", "logical_id"),))
+    yield _make_code_example("Tokens for the one account", 2, "caf", (("caf_logical_id", "logical_id"),))
     yield Example("The one account", "account", 2, path=(("logical_id", "{{caf_logical_id}}"),), token="caf_token")
     yield _refresh("A new pair for the one account", 2, "caf")
 
 
-def _payment(name: str) -> Pairs:
+def _make_payment(name: str) -> Pairs:
     return (("payment_id", f"{{{{{name}}}}}"),)
 
 
-def _versions(title: str, operation: str, *arguments: Any, **more: Any) -> Iterator[Step]:
+def _list_versions(title: str, operation: str, *arguments: Any, **more: Any) -> Iterator[Step]:
     """Yields the same call once for each version of the operation."""
     for version in BY_NAME[operation].versions:
         yield Example(f"{title}, version {version}", operation, version, *arguments, **more)
 
 
-def _code(title: str, version: int, name: str, gives: Pairs = ()) -> Example:
+def _make_code_example(title: str, version: int, name: str, gives: Pairs = ()) -> Example:
     form = {"grant_type": "authorization_code", "code": "{{code}}", "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
-    return _tokens(title, version, name, form, gives)
+    return _make_token_example(title, version, name, form, gives)
 
 
 def _refresh(title: str, version: int, name: str) -> Example:
-    return _tokens(title, version, name, {"grant_type": "refresh_token", "refresh_token": f"{{{{{name}_refresh}}}}"})
+    return _make_token_example(
+        title, version, name, {"grant_type": "refresh_token", "refresh_token": f"{{{{{name}_refresh}}}}"}
+    )
 
 
-def _tokens(title: str, version: int, name: str, form: dict[str, str], gives: Pairs = ()) -> Example:
+def _make_token_example(title: str, version: int, name: str, form: dict[str, str], gives: Pairs = ()) -> Example:
     pair = ((f"{name}_token", "access_token"), (f"{name}_refresh", "refresh_token"))
     return Example(title, "token", version, body=form, gives=pair + gives)
 
 
-def steps(today: date) -> list[Step]:
+def list_steps(today: date) -> list[Step]:
     """Returns all examples, in the order in which they must be sent."""
-    return [*payments(), *contracts(today), *bulks(today), *account_information()]
+    return [*list_payment_steps(), *list_order_steps(today), *list_file_steps(today), *list_account_steps()]

@@ -7,7 +7,7 @@ from json import dumps
 from typing import Any
 
 from sandbox.banking.durations import write_duration
-from sandbox.contract.added_settings import added_settings
+from sandbox.contract.added_settings import load_added_settings
 from sandbox.contract.decision_rows import MARKS, TOPICS, Topic
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.errors import Error
@@ -41,7 +41,7 @@ REFERENCE = tuple(
 )
 
 
-def control_rows() -> tuple[Control, ...]:
+def list_control_rows() -> tuple[Control, ...]:
     """Returns the controls and the addresses of the documentation, in the order in which the reference lists them."""
     return CONTROLS + REFERENCE
 
@@ -51,14 +51,14 @@ def is_choice(clause: str) -> bool:
     return clause.startswith("choice")
 
 
-def table(head: Row, rows: Iterable[Row]) -> Table:
+def make_table(head: Row, rows: Iterable[Row]) -> Table:
     """Returns a table from a head and rows that end with a clause. Adds a column that says whether the clause is a
     choice of the sandbox."""
     return (*head, "clause", ""), [(*row, "ours" if is_choice(row[-1]) else "") for row in rows]
 
 
 def moves() -> Table:
-    return table(
+    return make_table(
         ("path", "from", "trigger", "to", "when"),
         (
             (path, row.source, row.trigger, row.target, row.when.__doc__ or "" if row.when else "", row.clause)
@@ -70,7 +70,7 @@ def moves() -> Table:
 
 def errors() -> Table:
     rows = (error.value for error in Error)
-    return table(
+    return make_table(
         ("status", "error", "error_code", "text"),
         ((str(row.status), row.error, row.code, row.text, row.clause) for row in rows),
     )
@@ -78,14 +78,14 @@ def errors() -> Table:
 
 def reasons() -> Table:
     rows = (reason.value for reason in Reason)
-    return table(
+    return make_table(
         ("reason", "meaning", "used", "ISO 20022"),
         ((row.code, row.meaning, row.used, row.iso_code, row.clause) for row in rows),
     )
 
 
 def operations() -> Table:
-    return table(
+    return make_table(
         ("operation", "method", "path", "versions", "authorization"),
         (
             (row.name, row.method, row.path, " ".join(map(str, row.versions)), row.authorization.value, row.clause)
@@ -96,15 +96,15 @@ def operations() -> Table:
 
 def products() -> Table:
     uses = {path: [PAYMENT.use_of(row, name).value for name in PRODUCTS] for path, row in FIELDS.items()}
-    return table(("field", *PRODUCTS), ((path, *row, "service 2.1") for path, row in uses.items()))
+    return make_table(("field", *PRODUCTS), ((path, *row, "service 2.1") for path, row in uses.items()))
 
 
 def settings() -> Table:
     def text(value: object) -> str:
         return write_duration(value) if isinstance(value, timedelta) else str(value)
 
-    extension_rows = [(f"extensions: {row.name}", row.words[0], row) for row in added_settings().values()]
-    return table(
+    extension_rows = [(f"extensions: {row.name}", row.words[0], row) for row in load_added_settings().values()]
+    return make_table(
         ("setting", "topic", "default", "text"),
         [
             *((row.name, row.topic, text(row.default), row.about, row.clause) for row in SETTINGS.values()),
@@ -114,7 +114,7 @@ def settings() -> Table:
 
 
 def variants() -> Table:
-    return table(
+    return make_table(
         ("axis", "topic", "values", "text", "brings to light", "within", "withstood"),
         (
             (
@@ -143,23 +143,23 @@ def cell(text: object) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ") or " "
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def write_markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [list(head), ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
 
 
-def page(title: str, *parts: str) -> str:
+def write_page(title: str, *parts: str) -> str:
     return "\n\n".join([f"# {title}", *parts]) + "\n"
 
 
-def table_page(name: str, title: str, about: str, code: int = 1) -> str:
+def write_table_page(name: str, title: str, about: str, code: int = 1) -> str:
     """Returns a page with one table. The texts of the first `code` columns are set as code."""
     head, rows = table_of(name)
     marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
-    return page(title, about, markdown_table([*head[:-1], "whose"], marked))
+    return write_page(title, about, write_markdown_table([*head[:-1], "whose"], marked))
 
 
-def axes() -> str:
+def write_axes_page() -> str:
     felt = [axis for axis in AXES.values() if not axis.unfelt]
     parts = [
         f"Points on which a real bank may have decided otherwise. {MARKS}",
@@ -175,47 +175,47 @@ def axes() -> str:
             if axis.topic == topic
         ]
         if rows:
-            parts += [f"## {topic.capitalize()}", markdown_table(head, rows)]
+            parts += [f"## {topic.capitalize()}", write_markdown_table(head, rows)]
     flows = [(f"`{name}`", words, ", ".join(axes_of(name))) for name, words in FLOWS.items()]
     unfelt = [(axis.name, value) for axis in AXES.values() for value in axis.values if value.unfelt]
     values = [(f"`{axis}={value.name}`", value.unfelt) for axis, value in unfelt]
-    return page(
+    return write_page(
         "Axes",
         *parts,
         "## Flows of the reference client",
-        markdown_table(("flow", "what the client does", "axes that it shows"), flows),
+        write_markdown_table(("flow", "what the client does", "axes that it shows"), flows),
         "Single values that a right client does not feel:",
-        markdown_table(("value", "why"), values),
+        write_markdown_table(("value", "why"), values),
     )
 
 
-def controls() -> str:
+def write_controls_page() -> str:
     rows = [
         (f"`{row.method} {row.path}`", row.words, "" if row.example is None else f"`{dumps(row.example)}`")
-        for row in control_rows()
+        for row in list_control_rows()
     ]
     about = "Calls below `/_sandbox` of each world. They are no part of the bank (choice 10)."
-    return page("Controls", about, markdown_table(("call", "what it does", "body, for example"), rows))
+    return write_page("Controls", about, write_markdown_table(("call", "what it does", "body, for example"), rows))
 
 
-def scenario_keys() -> str:
+def write_scenario_keys_page() -> str:
     from sandbox.scenarios.reading import schema
     from sandbox.scenarios.step_words import STEPS
 
     top: dict[str, Any] = schema()
     rows = [(f"`{name}`", key.get("description", "")) for name, key in top["properties"].items()]
     steps = [(f"`{name}`", ", ".join(word.keys), word.bare or "") for name, word in STEPS.items()]
-    return page(
+    return write_page(
         "Scenario keys",
         "`bank-sandbox scenario schema` prints the JSON Schema, for completion in an editor.",
         "## Keys of a file",
-        markdown_table(("key", "what it holds"), rows),
+        write_markdown_table(("key", "what it holds"), rows),
         "## Steps",
-        markdown_table(("step", "keys", "a single value is"), steps),
+        write_markdown_table(("step", "keys", "a single value is"), steps),
     )
 
 
-def well_known_values() -> str:
+def write_values_page() -> str:
     from sandbox.scenarios.reading import load as load_scenario
     from sandbox.scenarios.well_known_values import write_markdown
 
@@ -223,24 +223,26 @@ def well_known_values() -> str:
         "The default scenario gives every outcome without configuration: name the beneficiary, or the bulk file "
         "(`PaymentInformationID`, or the MsgId), so. `bank-sandbox trigger NAME` makes one."
     )
-    return page("Well-known values", about, write_markdown(load_scenario("default")))
+    return write_page("Well-known values", about, write_markdown(load_scenario("default")))
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "operations": partial(table_page, "operations", "Operations", "Every operation of the bank's interface."),
-    "errors": partial(table_page, "errors", "Errors", "Codes that begin with `SBX-` are the sandbox's own.", 3),
+    "operations": partial(write_table_page, "operations", "Operations", "Every operation of the bank's interface."),
+    "errors": partial(write_table_page, "errors", "Errors", "Codes that begin with `SBX-` are the sandbox's own.", 3),
     "reasons": partial(
-        table_page,
+        write_table_page,
         "reasons",
         "Reasons",
         "Codes in the status of an initiation and in the remark of a transaction that came back. A scenario and a "
         "control may give any other code of capital letters, digits and `_`.",
     ),
-    "moves": partial(table_page, "moves", "Moves between statuses", "Any other move is refused.", 0),
-    "fields": partial(table_page, "products", "Fields by product", "r is required, o optional, n/a refused."),
-    "settings": partial(table_page, "settings", "Settings", "Set in a scenario, or with `PATCH /_sandbox/settings`."),
-    "axes": axes,
-    "control-rows": controls,
-    "scenario-keys": scenario_keys,
-    "well-known-values": well_known_values,
+    "moves": partial(write_table_page, "moves", "Moves between statuses", "Any other move is refused.", 0),
+    "fields": partial(write_table_page, "products", "Fields by product", "r is required, o optional, n/a refused."),
+    "settings": partial(
+        write_table_page, "settings", "Settings", "Set in a scenario, or with `PATCH /_sandbox/settings`."
+    ),
+    "axes": write_axes_page,
+    "control-rows": write_controls_page,
+    "scenario-keys": write_scenario_keys_page,
+    "well-known-values": write_values_page,
 }

@@ -35,14 +35,14 @@ PaymentStatusReply = with_statuses(StatusReply, "PaymentStatusReply", *PAYMENT_S
 ContractStatusReply = with_statuses(StatusReply, "ContractStatusReply", *CONTRACT_STATUSES)
 
 
-def details(status: type[Schema], body: BodyRow) -> type[Schema]:
+def make_details_schema(status: type[Schema], body: BodyRow) -> type[Schema]:
     """Returns the schema of a details reply: the fields of the status reply, the customer's name, and all fields of the
     initiation (service 2.4, choice 5)."""
     return status.from_dict({"psu_name": fields.String(), **make_outcome_fields(body)}, name=body.reply)
 
 
-PaymentDetailsReply = details(PaymentStatusReply, PAYMENT)
-ContractDetailsReply = details(ContractStatusReply, STANDING_ORDER)
+PaymentDetailsReply = make_details_schema(PaymentStatusReply, PAYMENT)
+ContractDetailsReply = make_details_schema(ContractStatusReply, STANDING_ORDER)
 PaymentOrder = Schema.from_dict(make_outcome_fields(PAYMENT), name="PaymentOrder")
 ContractOrder = Schema.from_dict(make_outcome_fields(STANDING_ORDER), name="ContractOrder")
 
@@ -149,7 +149,7 @@ class TokenForm(Schema):
     scope = fields.String()
 
 
-def _variant(grant_type: str) -> dict[str, Any]:
+def _make_variant(grant_type: str) -> dict[str, Any]:
     """Returns a schema that requires the fields of this grant type and forbids the fields of the other grant types."""
     required, optional = VARIANTS[grant_type]
     names = [name for row in VARIANTS.values() for part in row for name in part]
@@ -160,8 +160,8 @@ def _variant(grant_type: str) -> dict[str, Any]:
 # The form is one flat schema with one list of grant types: of two schemas, generators of clients keep only the last.
 TOKEN_VARIANTS = {
     "if": {"properties": {"grant_type": {"const": "authorization_code"}}},
-    "then": _variant("authorization_code"),
-    "else": _variant("refresh_token"),
+    "then": _make_variant("authorization_code"),
+    "else": _make_variant("refresh_token"),
 }
 
 REPLIES: dict[str, ReplySchema] = {  # by operation; an initiation of version 1 has EarlierInitiationReply

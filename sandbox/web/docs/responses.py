@@ -11,7 +11,7 @@ from sandbox.web.api.faults import BY_STATUS
 from sandbox.web.api.replies import MEDIA, EarlierInitiationReply
 from sandbox.web.docs.examples import accept_of
 from sandbox.web.docs.reply_schemas import REPLIES, ErrorReply, ReplySchema
-from sandbox.web.docs.schemas import JsonSchema, clause_marks, described, reference
+from sandbox.web.docs.schemas import JsonSchema, add_description, make_clause_marks, make_reference
 
 ONLY_BY_FAULT = "only when a fault rule of the scenario orders it; the bank by itself never answers so here"
 
@@ -181,7 +181,7 @@ def responses_of(operation: Operation, product: str | None, vendor: str, version
     # name these media types.
     media = accepts if operation.success == 204 else []
     return {str(operation.success): success} | {
-        str(status): refusal(status, causes, media) for status, causes in sorted(by_status.items())
+        str(status): make_refusal_response(status, causes, media) for status, causes in sorted(by_status.items())
     }
 
 
@@ -190,16 +190,16 @@ def reply_of(operation: Operation, version: int) -> ReplySchema:
     return EarlierInitiationReply if is_earlier else REPLIES[operation.name]
 
 
-def refusal(status: int, causes: list[Cause], media: list[str]) -> dict[str, Any]:
+def make_refusal_response(status: int, causes: list[Cause], media: list[str]) -> dict[str, Any]:
     rows = [f"| {cause.row.error} | {cause.row.code} | {cause.when} | {cause.row.clause} |" for cause in causes]
     table = "\n".join(["| error | error_code | when | clause |", "|---|---|---|---|", *rows])
     examples = {
         f"{cause.row.code} {cause.error.name}": {"summary": cause.when, "value": body_of(cause.row)}
-        | clause_marks(cause.row.clause)
+        | make_clause_marks(cause.row.clause)
         for cause in causes
     }
     codes = list(dict.fromkeys(cause.row.code for cause in causes))
-    schema = refusal_schema(codes)
+    schema = make_refusal_schema(codes)
     headers = {name: header for name, (statuses, header) in STATUS_HEADERS.items() if status in statuses}
     return {
         "description": f"{title_of(causes[0].row.error)}\n\n{table}",
@@ -207,16 +207,19 @@ def refusal(status: int, causes: list[Cause], media: list[str]) -> dict[str, Any
         "content": {name: {"schema": schema} for name in media} | {WIRE_TYPE: {"schema": schema, "examples": examples}},
         "x-errors": [
             {"error": cause.row.error, "error_code": cause.row.code, "when": cause.when}
-            | clause_marks(cause.row.clause)
+            | make_clause_marks(cause.row.clause)
             for cause in causes
         ],
     }
 
 
-def refusal_schema(codes: list[str]) -> JsonSchema:
+def make_refusal_schema(codes: list[str]) -> JsonSchema:
     """Returns the schema for the body of a refusal that has one of these codes."""
     return {
-        "allOf": [reference(ErrorReply.__name__), {"type": "object", "properties": {"error_code": {"enum": codes}}}]
+        "allOf": [
+            make_reference(ErrorReply.__name__),
+            {"type": "object", "properties": {"error_code": {"enum": codes}}},
+        ]
     }
 
 
@@ -232,7 +235,7 @@ def body_of(row: ErrorRow) -> dict[str, Any]:
     return body
 
 
-header = partial(described, required=True)
+header = partial(add_description, required=True)
 RESPONSE_ID = header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0")
 SIGN_AT = {"Location": header("Where the customer signs.", "choice 5")}
 HEADERS_OF: dict[str, dict[str, Any]] = {

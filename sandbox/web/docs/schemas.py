@@ -19,7 +19,7 @@ JsonSchema = dict[str, Any]
 OPENAPI = "3.1.0"
 
 
-def reference(name: str) -> JsonSchema:
+def make_reference(name: str) -> JsonSchema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
@@ -39,27 +39,27 @@ def note_of(field: fields.Field[Any]) -> JsonSchema:
     if "description" in field.metadata:
         return {}
     if "note" in field.metadata:
-        return {"description": field.metadata["note"], **clause_marks(field.metadata["clause"])}
+        return {"description": field.metadata["note"], **make_clause_marks(field.metadata["clause"])}
     schema = field.parent
     name = name_of(schema) if isinstance(schema, Schema) else ""
     text, clause = NOTES.get(f"{name}.{field.name}") or NOTES.get(str(field.name)) or ("", "")
-    return {"description": text, **clause_marks(clause)} if text else {}
+    return {"description": text, **make_clause_marks(clause)} if text else {}
 
 
-def clause_marks(clause: str) -> JsonSchema:
+def make_clause_marks(clause: str) -> JsonSchema:
     marks: JsonSchema = {"x-clause": clause}
     if is_choice(clause):
         marks["x-choice"] = int(clause.split()[1])
     return marks
 
 
-def described(text: str, clause: str, schema: JsonSchema | None = None, **more: Any) -> JsonSchema:
+def add_description(text: str, clause: str, schema: JsonSchema | None = None, **more: Any) -> JsonSchema:
     """Returns the description of a header or a parameter, with its schema and its clause. The default schema is that of
     a string."""
-    return {"description": text, "schema": schema or {"type": "string"}} | more | clause_marks(clause)
+    return {"description": text, "schema": schema or {"type": "string"}} | more | make_clause_marks(clause)
 
 
-def new_document(
+def make_document(
     title: str, version: str, root: str, about: str, tags: dict[str, str]
 ) -> tuple[APISpec, OpenAPIConverter]:
     """Returns an empty document, and the converter that turns marshmallow schemas into its JSON schemas."""
@@ -87,7 +87,7 @@ def name_of(schema: Schema | SchemaMeta | str) -> str:
     return (schema if isinstance(schema, type) else type(schema)).__name__.removesuffix("Schema")
 
 
-def product_body(product: Product, components: dict[str, JsonSchema]) -> JsonSchema:
+def make_product_body(product: Product, components: dict[str, JsonSchema]) -> JsonSchema:
     """Returns the schema of a product's body in version 3. It has only the fields that the field table allows for this
     product (service 2.1)."""
     whole = components[PaymentBody.__name__]
@@ -105,7 +105,7 @@ def product_body(product: Product, components: dict[str, JsonSchema]) -> JsonSch
             required.add(outer)
     for outer, uses in uses_of_parts.items():
         target = properties[outer].get("$ref") or properties[outer]["allOf"][0]["$ref"]
-        properties[outer] = _object_of_product(components[str(target).rpartition("/")[2]], uses)
+        properties[outer] = _make_product_object(components[str(target).rpartition("/")[2]], uses)
     return {
         **whole,
         "properties": properties,
@@ -114,7 +114,7 @@ def product_body(product: Product, components: dict[str, JsonSchema]) -> JsonSch
     }
 
 
-def _object_of_product(component: JsonSchema, uses: dict[str, Use]) -> JsonSchema:
+def _make_product_object(component: JsonSchema, uses: dict[str, Use]) -> JsonSchema:
     properties = {name: shape for name, shape in component["properties"].items() if uses.get(name) is not Use.ABSENT}
     required = {*component.get("required", ()), *(name for name, use in uses.items() if use is Use.REQUIRED)}
     schema: JsonSchema = {"type": "object", "properties": properties, "additionalProperties": False}

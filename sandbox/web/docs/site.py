@@ -19,8 +19,8 @@ from sandbox.extension_registry import with_rows
 from sandbox.lazy import load
 from sandbox.server_address import URL
 from sandbox.web.docs.document_row import ADDED_PAGES, Document
-from sandbox.web.docs.reference_tables import PAGES, control_rows, table_of
-from sandbox.web.html.pages import environment_of, inline_style
+from sandbox.web.docs.reference_tables import PAGES, list_control_rows, table_of
+from sandbox.web.html.pages import environment_of, read_inline_style
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -69,7 +69,7 @@ ROOTS_KEPT = 64  # base addresses whose pages and documents are cached
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
 NAME_SHOWN_MAX = 80  # characters of the name of a page that does not exist
 
-STYLE = inline_style("sandbox.web.docs", "site.css")
+STYLE = read_inline_style("sandbox.web.docs", "site.css")
 
 MARKUP = re.compile(r"[`*|#\[\]\s-]+")
 ELSEWHERE = re.compile(r"https?:|#")  # a link to another server, or to a place within the page
@@ -96,7 +96,7 @@ TAGS = re.compile(r"<[^>]+>")
 # Pages of the documentation
 
 
-def folder() -> Traversable:
+def find_folder() -> Traversable:
     """Returns the folder with the Markdown texts. An installed package contains it; in a checkout it is `docs`."""
     try:
         return resources.files("sandbox.handbook")
@@ -112,7 +112,7 @@ def text_of(slug: str) -> str:
     if slug == "commands":
         return ADDED_PAGES[slug]() if slug in ADDED_PAGES else "# Commands\n\n`bank-sandbox --help` lists them.\n"
     source = load(SOURCES[slug]) if slug in SOURCES else PAGES.get(slug)
-    return source() if source else (folder() / f"{slug}.md").read_text(encoding="utf-8")
+    return source() if source else (find_folder() / f"{slug}.md").read_text(encoding="utf-8")
 
 
 def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
@@ -138,7 +138,7 @@ def draw(template: str, base: str, suffix: str, console: str, here: str = "", **
     order = [page for _, pages in tree for page in pages]
     at = SLUGS.index(here) if here in SLUGS else None
     groups = [group for group, slugs in TREE if here in slugs] or ["Reference" if here else "Tutorial"]
-    return templates().get_template(template).render(
+    return load_templates().get_template(template).render(
         tree=tree, here=here, base=base, suffix=suffix, console=console, open_groups=groups,
         home=f"{base}index{suffix}" if suffix else base.rstrip("/"),
         previous=order[at - 1] if at else None,
@@ -158,7 +158,7 @@ def home_of(base: str, suffix: str, bank: str, console: str) -> str:
     )  # fmt: skip
 
 
-def missing_page(name: str, base: str, suffix: str, console: str) -> str:
+def draw_missing_page(name: str, base: str, suffix: str, console: str) -> str:
     """Returns the page that is shown for an address without a page. It suggests pages with a similar name."""
     near = [(slug, title_of(text_of(slug))) for slug in get_close_matches(name, SLUGS, 3)]
     words = " ".join(re.findall(r"\w+", name[:NAME_SHOWN_MAX]))
@@ -169,12 +169,12 @@ def missing_page(name: str, base: str, suffix: str, console: str) -> str:
 
 
 @lru_cache(maxsize=4 * ROOTS_KEPT)
-def served_page(slug: str, root: str, bank: str) -> str:
+def draw_served_page(slug: str, root: str, bank: str) -> str:
     return page_of(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
-def served_home(root: str, bank: str) -> str:
+def draw_served_home(root: str, bank: str) -> str:
     return home_of(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
@@ -183,14 +183,14 @@ def search_index() -> bytes:
     """Returns a script with slug, anchor, title and text of each page and choice. It is not JSON, because a page that
     is opened from a file cannot load JSON."""
     rows = [(slug, "", title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in map(_with_text, SLUGS)]
-    return b"window.SEARCH_INDEX = " + orjson.dumps([*rows, *choices()]) + b";\n"
+    return b"window.SEARCH_INDEX = " + orjson.dumps([*rows, *list_choices()]) + b";\n"
 
 
 def _with_text(slug: str) -> tuple[str, str]:
     return slug, text_of(slug)
 
 
-def choices() -> Iterator[tuple[str, str, str, str]]:
+def list_choices() -> Iterator[tuple[str, str, str, str]]:
     """Yields slug, anchor, title and text of each choice."""
     source = resources.files("sandbox.web.docs") / "templates" / "choices.html"
     for choice in CHOICE.finditer(source.read_text(encoding="utf-8")):
@@ -202,7 +202,7 @@ def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
     """Writes all pages and their assets as static files. Returns the number of pages."""
     (target / "static").mkdir(parents=True, exist_ok=True)
     pages = {slug: page_of(slug, "", ".html", URL, "") for slug in SLUGS}
-    pages |= {"index": home_of("", ".html", URL, ""), "404": missing_page("", "", ".html", "")}
+    pages |= {"index": home_of("", ".html", URL, ""), "404": draw_missing_page("", "", ".html", "")}
     pages[REFERENCE] = reference_of("", ".html", URL, "")
     for name, text in pages.items():
         (target / f"{name}.html").write_text(text, encoding="utf-8")
@@ -215,7 +215,7 @@ def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
 
 
 @cache
-def templates() -> Environment:
+def load_templates() -> Environment:
     environment = environment_of("sandbox.web.docs")
     environment.filters["clauses"] = link_choices
     environment.globals["style"] = STYLE
@@ -228,7 +228,7 @@ def link_choices(text: str) -> Markup:
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
-def served_reference(root: str, bank: str) -> str:
+def draw_served_reference(root: str, bank: str) -> str:
     return reference_of(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
@@ -242,20 +242,20 @@ def reference_of(base: str, suffix: str, bank: str, console: str) -> str:
     ]
     return draw(
         "reference.html", base, suffix, console, here=REFERENCE, title="Choices and tables", bank=bank,
-        controls_root=console or f"{bank}/_sandbox/", tables=tables, controls=control_rows(),
+        controls_root=console or f"{bank}/_sandbox/", tables=tables, controls=list_control_rows(),
     )  # fmt: skip
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
 def draw_trial(root: str) -> str:
-    return templates().get_template("try.html").render(root=root)
+    return load_templates().get_template("try.html").render(root=root)
 
 
 # Markdown to HTML
 
 
 @cache
-def reader() -> "MarkdownIt":
+def make_markdown_reader() -> "MarkdownIt":
     """Returns the Markdown parser, for CommonMark and tables. HTML in a Markdown text is shown as text."""
     from markdown_it import MarkdownIt
 
@@ -273,14 +273,14 @@ def title_of(text: str) -> str:
 def html_of(text: str, link: Callable[[str], str | None]) -> str:
     """Returns the HTML of a Markdown text. `link` returns the new address of a link or a picture. A link becomes plain
     text if `link` returns None for it; every picture must have an address."""
-    tokens = reader().parse(text)
+    tokens = make_markdown_reader().parse(text)
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             _link_heading(token, tokens[at + 1])
         if token.type == "table_open":
             token.attrSet("tabindex", "0")
         _set_links(token.children or [], link)
-    return str(reader().renderer.render(_with_tabs(tokens), reader().options, {}))
+    return str(make_markdown_reader().renderer.render(_with_tabs(tokens), make_markdown_reader().options, {}))
 
 
 def _link_heading(opening: "Token", heading: "Token") -> None:
@@ -324,13 +324,14 @@ def _with_tabs(tokens: "list[Token]") -> "list[Token]":
         else:
             groups.append([token])
     return [
-        Token("html_block", "", 0, content=_code(group)) if group[0].type == "fence" else group[0] for group in groups
+        Token("html_block", "", 0, content=_draw_code(group)) if group[0].type == "fence" else group[0]
+        for group in groups
     ]
 
 
-def _code(blocks: "list[Token]") -> str:
+def _draw_code(blocks: "list[Token]") -> str:
     """Returns the HTML of one code block, or of several code blocks as tabs."""
-    kit: Any = templates().get_template("kit.html").module
+    kit: Any = load_templates().get_template("kit.html").module
     samples = [(LANGUAGES.get(block.info, block.info), block.content.rstrip("\n")) for block in blocks]
     if len(samples) == 1:
         return f"{kit.code(samples[0][1], 'code', tall=True)}\n"

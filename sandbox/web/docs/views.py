@@ -13,7 +13,17 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import world_of_request
 from sandbox.web.docs import site
-from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, see_other, serve, source_of
+from sandbox.web.html.pages import (
+    KIT,
+    SHARED,
+    content_of,
+    make_page_headers,
+    make_page_response,
+    policy_of,
+    see_other,
+    serve,
+    source_of,
+)
 from sandbox.worlds.registry import WorldRegistry
 
 SOURCES = {"script": "'self'", "img": "'self' data:", "connect": "'self'"}
@@ -25,7 +35,7 @@ SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 
 @lru_cache(maxsize=site.ROOTS_KEPT)
-def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
+def write_bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
     """Returns the JSON of the OpenAPI document of a bank with these variants. apispec is imported at the first call."""
     from sandbox.web.docs.amendments import amend_document
     from sandbox.web.docs.bank_document import document
@@ -36,14 +46,14 @@ def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> 
 
 
 @lru_cache(maxsize=site.ROOTS_KEPT)
-def controls_document(root: str) -> bytes:
+def write_controls_document(root: str) -> bytes:
     from sandbox.web.docs.controls_document import document
 
     return orjson.dumps(document(root))
 
 
 @cache
-def asset(name: str) -> bytes:
+def read_asset(name: str) -> bytes:
     """Returns the content of a static file of the documentation, the reference or Swagger UI. Raises a Refusal for any
     other name."""
     if name in OURS:
@@ -51,7 +61,7 @@ def asset(name: str) -> bytes:
     if name == "search-index.js":
         return site.search_index()
     if name in site.PICTURES:
-        return (site.folder() / name).read_bytes()
+        return (site.find_folder() / name).read_bytes()
     if name in SHARED:
         return content_of(KIT, name)
     if name in SWAGGER:
@@ -61,29 +71,33 @@ def asset(name: str) -> bytes:
 
 def openapi(worlds: WorldRegistry) -> Response:
     settings, today = world_of_request(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
-    return _json(bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
+    return _make_json_response(write_bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
 
 
 def controls(worlds: WorldRegistry) -> Response:
-    return _json(controls_document(root_of(request)))
+    return _make_json_response(write_controls_document(root_of(request)))
 
 
 def home(worlds: WorldRegistry) -> Response:
-    return page(site.served_home(root_of(request), bank_root_of(request)), page_headers(POLICY))
+    return make_page_response(site.draw_served_home(root_of(request), bank_root_of(request)), make_page_headers(POLICY))
 
 
 def reference(worlds: WorldRegistry) -> Response:
-    return page(site.served_reference(root_of(request), bank_root_of(request)), page_headers(POLICY))
+    return make_page_response(
+        site.draw_served_reference(root_of(request), bank_root_of(request)), make_page_headers(POLICY)
+    )
 
 
 def trial(worlds: WorldRegistry) -> Response:
-    return page(site.draw_trial(root_of(request)), page_headers(SWAGGER_POLICY))
+    return make_page_response(site.draw_trial(root_of(request)), make_page_headers(SWAGGER_POLICY))
 
 
 def handbook(worlds: WorldRegistry, slug: str) -> Response:
     if slug not in site.SLUGS:
-        return missing(slug)
-    return page(site.served_page(slug, root_of(request), bank_root_of(request)), page_headers(POLICY))
+        return answer_missing(slug)
+    return make_page_response(
+        site.draw_served_page(slug, root_of(request), bank_root_of(request)), make_page_headers(POLICY)
+    )
 
 
 def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
@@ -91,23 +105,25 @@ def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
     that there is no such page."""
     root = f"{root_of(request)}/_sandbox/docs"
     if rest and not rest.endswith("/"):
-        return missing(rest)
+        return answer_missing(rest)
     query = request.query_string.decode("ascii", "replace")
     address = f"{root}/{rest}".rstrip("/") + (f"?{query}" if query else "")
-    return see_other(address, page_headers(POLICY))
+    return see_other(address, make_page_headers(POLICY))
 
 
-def missing(name: str) -> Response:
+def answer_missing(name: str) -> Response:
     """Returns a page that offers a search, if the caller is a browser. Raises a Refusal for any other caller."""
     if request.accept_mimetypes.best_match(("application/json", "text/html")) != "text/html":
         raise Refusal(Error.NOT_FOUND, input="page")
     base = f"{root_of(request)}/_sandbox/"
-    return page(site.missing_page(name, f"{base}docs/", "", base), page_headers(POLICY), status=404)
+    return make_page_response(
+        site.draw_missing_page(name, f"{base}docs/", "", base), make_page_headers(POLICY), status=404
+    )
 
 
 def static(worlds: WorldRegistry, name: str) -> Response:
-    return serve(asset(name), name, request)
+    return serve(read_asset(name), name, request)
 
 
-def _json(content: bytes) -> Response:
+def _make_json_response(content: bytes) -> Response:
     return Response(content, content_type="application/json;charset=utf-8")

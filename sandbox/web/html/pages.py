@@ -54,7 +54,7 @@ def source_of(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def whole_page(title: str, style: str, body: str, script: str = "") -> str:
+def draw_whole_page(title: str, style: str, body: str, script: str = "") -> str:
     """Returns a page that loads nothing and can be stored as a file. Its Content-Security-Policy is in a `meta`
     element, because a file has no headers."""
     scripts = {"script": source_of(script)} if script else {}
@@ -68,7 +68,7 @@ def whole_page(title: str, style: str, body: str, script: str = "") -> str:
     )
 
 
-def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
+def make_page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
     """Returns the headers of a page that may be neither framed nor cached. `opener` is its Cross-Origin-Opener-Policy,
     which says whether a window that opened the page may access it."""
     return {
@@ -82,7 +82,7 @@ def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_OR
     }
 
 
-def page(text: str, headers: Mapping[str, str], *, status: int = 200, language: str = "en") -> Response:
+def make_page_response(text: str, headers: Mapping[str, str], *, status: int = 200, language: str = "en") -> Response:
     response = Response(text, status, headers=headers, content_type=HTML)
     response.headers["Content-Language"] = language
     return response
@@ -118,7 +118,7 @@ def content_of(room: str, name: str) -> bytes:
 
 
 @cache
-def inline_style(room: str, name: str) -> Markup:
+def read_inline_style(room: str, name: str) -> Markup:
     """Returns a style sheet for a `style` element, so that the first paint does not wait for a second request."""
     style = BLANKS.sub("", content_of(room, name).decode())
     assert "</" not in style

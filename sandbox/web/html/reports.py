@@ -38,10 +38,10 @@ class Suite(NamedTuple):
 def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
     """Returns the XML document of all suites. `more` are further attributes of the root element."""
     rows = list(suites)
-    counts = _counts([case for suite in rows for case in suite.cases])
+    counts = _count_cases([case for suite in rows for case in suite.cases])
     top = Element("testsuites", {key: counts[key] for key in ("tests", "failures", "errors")} | more)
     for suite in rows:
-        facts = {"name": clean(suite.name), "time": f"{suite.seconds:.3f}"} | _counts(suite.cases)
+        facts = {"name": clean(suite.name), "time": f"{suite.seconds:.3f}"} | _count_cases(suite.cases)
         element = SubElement(top, "testsuite", facts)
         properties = SubElement(element, "properties") if suite.properties else element
         for name, value in suite.properties:
@@ -56,7 +56,7 @@ def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
     return tostring(top, xml_declaration=True, encoding="UTF-8", pretty_print=True)
 
 
-def _counts(cases: list[Case]) -> dict[str, str]:
+def _count_cases(cases: list[Case]) -> dict[str, str]:
     outcomes = [case.outcome for case in cases]
     return {"tests": str(len(cases))} | {key: str(outcomes.count(outcome)) for key, outcome in COUNTED.items()}
 
@@ -72,13 +72,13 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 Row = dict[str, Any]
 
 
-def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties: Row) -> Row:
+def make_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties: Row) -> Row:
     driver = {"name": f"bank-sandbox {tool}", "version": program_name(), "rules": list(rules)}
     run = {"tool": {"driver": driver}, "results": list(results), "properties": properties}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def suppressed_for(reason: str | None) -> Row:
+def make_suppression(reason: str | None) -> Row:
     """Returns the fields by which SARIF marks a result as suppressed for this reason. Returns no fields if the reason
     is None."""
     if reason is None:
@@ -112,7 +112,7 @@ table,thead,tbody,tr,td{display:block}th{display:none}tr{padding:.5rem .75rem}td
 )
 
 
-def article(kind: str, title: str, content: str) -> str:
+def write_article(kind: str, title: str, content: str) -> str:
     return f'<article class="{kind}"><h2>{escape_text(title)}</h2>{content}</article>'
 
 

@@ -16,15 +16,15 @@ from sandbox.bank import confirmations, signing_sessions
 from sandbox.bank.records import APP, IDENTITY_APP
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.psu.signing_pages import APP_PATHS, SigningPage, page_in_app
+from sandbox.web.psu.signing_pages import APP_PATHS, SigningPage, make_page_in_app
 from sandbox.web.psu.steps import ENDS, render_signing_page
 from sandbox.web.psu.visits import (
     CHANNEL_COOKIE,
     SessionLostError,
     SigningVisit,
-    address_cookie,
     form_targets,
-    headers,
+    make_headers,
+    name_address_cookie,
     proof_of,
     redirect,
     render,
@@ -55,7 +55,7 @@ class AppPages:
     def see(self, visit: SigningVisit) -> Response:
         answer = visit.request.args.get("answered")
         if answer in DONE:
-            return render(visit, visit.language(), f"{self.template}_done", answered=answer)
+            return render(visit, visit.choose_language(), f"{self.template}_done", answered=answer)
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:
@@ -68,7 +68,7 @@ class AppPages:
         if answer not in ANSWERS:
             raise Refusal(Error.NOT_FOUND, input="step")
         waiting = visit.world.ask(self.page_that_waits, approval)  # refuses an approval that is over
-        language = visit.language(visit.world.ask(page_in_app, approval).language)
+        language = visit.choose_language(visit.world.ask(make_page_in_app, approval).language)
         try:
             visit.world.act(confirmations.answer_in_app, approval, ANSWERS[answer], form.get("number"))
         except Refusal as refusal:
@@ -78,7 +78,7 @@ class AppPages:
                 raise
             else:
                 return self.show(visit, refusal)
-        if self.opens_in_place and visit.session_id(waiting.cookie) == waiting.session_id:
+        if self.opens_in_place and visit.read_session_id(waiting.cookie) == waiting.session_id:
             return redirect(visit.to(waiting.path))
         return redirect(visit.to(f"{APP_PATHS[self.method]}/{approval}", answered=answer, lang=language))
 
@@ -88,8 +88,8 @@ class AppPages:
         try:
             visit.world.ask(self.page_that_waits, visit.path["approval"])
         except Refusal:
-            return Response("no", headers=headers(), content_type="text/plain")
-        return Response("yes", headers=headers(), content_type="text/plain")
+            return Response("no", headers=make_headers(), content_type="text/plain")
+        return Response("yes", headers=make_headers(), content_type="text/plain")
 
     def show(self, visit: SigningVisit, wrong: str | Refusal = "") -> Response:
         approval = visit.path["approval"]
@@ -97,12 +97,12 @@ class AppPages:
         at = f"{APP_PATHS[self.method]}/{approval}"
         # An answer in place redirects to the bank's page, and that one to the TPP.
         forms = form_targets(page.origin.redirect_uri) if self.opens_in_place else ""
-        language = visit.language(page.language)
+        language = visit.choose_language(page.language)
         return render_signing_page(visit, language, page, self.template, approval, at, wrong, path=at, forms=forms)
 
     def page(self, bank: Bank, approval: str) -> SigningPage:
         self.page_that_waits(bank, approval)
-        return page_in_app(bank, approval)
+        return make_page_in_app(bank, approval)
 
     def page_that_waits(self, bank: Bank, approval: str) -> PageThatWaits:
         """Returns the bank's page that waits for this approval. Raises Refusal if the approval is over, or if it
@@ -113,7 +113,7 @@ class AppPages:
         if session.address == signing_sessions.CHANNEL:
             return PageThatWaits(f"/channel/payments/{session.subject}", CHANNEL_COOKIE, session.id)
         kind = "consent" if session.address in bank.consent_addresses else "sign"
-        return PageThatWaits(f"/{kind}/{session.address}/code", address_cookie(session.address), session.id)
+        return PageThatWaits(f"/{kind}/{session.address}/code", name_address_cookie(session.address), session.id)
 
 
 BANK_APP = AppPages(APP, "app", opens_in_place=False)

@@ -19,12 +19,12 @@ from sandbox.contract.reasons import Reason
 from sandbox.web.psu.signing_pages import (
     SigningPage,
     choices_of,
-    listed_view,
-    session_at,
-    signing_page,
-    tpp_name,
+    find_session,
+    find_tpp_name,
+    make_listed_view,
+    make_signing_page,
 )
-from sandbox.web.psu.signing_summary import headline, paying_accounts
+from sandbox.web.psu.signing_summary import describe_paying_accounts, write_headline
 from sandbox.web.psu.steps import ENDS, Verb, read_code, render_signing_page
 from sandbox.web.psu.visits import (
     CHANNEL_COOKIE,
@@ -42,8 +42,8 @@ NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 def open_channel(visit: SigningVisit) -> Response:
     """Shows the customer's channel, or the log-in page."""
-    session_id = visit.session_id(CHANNEL_COOKIE)
-    if visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
+    session_id = visit.read_session_id(CHANNEL_COOKIE)
+    if visit.world.ask(find_session, session_id, signing_sessions.CHANNEL) is None:
         session_id = visit.world.act(signing_sessions.enter_channel)
     response = show(visit, session_id)
     return with_session(visit, response, CHANNEL_COOKIE, session_id)
@@ -62,10 +62,10 @@ def log_in(visit: SigningVisit) -> Response:
 
 def see_payment(visit: SigningVisit) -> Response:
     """Shows a payment to sign. Redirects to the channel if an app has answered or has ended the session meanwhile."""
-    session_id = visit.session_id(CHANNEL_COOKIE)
-    if session_id and visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
+    session_id = visit.read_session_id(CHANNEL_COOKIE)
+    if session_id and visit.world.ask(find_session, session_id, signing_sessions.CHANNEL) is None:
         return redirect(visit.to("/channel"))
-    news = visit.world.ask(news_about, session_id, visit.path["payment_id"])
+    news = visit.world.ask(find_news_about, session_id, visit.path["payment_id"])
     return redirect(visit.to("/channel", news=news)) if news else show_payment(visit, session_id)
 
 
@@ -107,9 +107,9 @@ def cancel_payment(visit: SigningVisit) -> Response:
 
 def see_consent(visit: SigningVisit) -> Response:
     """Shows a consent and asks whether to withdraw it."""
-    session_id = visit.session_id(CHANNEL_COOKIE)
+    session_id = visit.read_session_id(CHANNEL_COOKIE)
     customer, consent = visit.world.ask(find_own_consent, session_id, visit.path["consent_id"])
-    language = visit.language(customer=customer.language)
+    language = visit.choose_language(customer=customer.language)
     return render(visit, language, "withdraw", session_id=session_id, customer=customer, consent=consent)
 
 
@@ -164,8 +164,8 @@ def address_of(visit: SigningVisit, name: str, number: int) -> str:
 
 
 def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:
-    view = visit.world.ask(channel_overview, session_id, {name: number_of(visit, name) for name in LISTS})
-    language = visit.language(customer=view["customer"].language if view["customer"] else None)
+    view = visit.world.ask(read_channel_overview, session_id, {name: number_of(visit, name) for name in LISTS})
+    language = visit.choose_language(customer=view["customer"].language if view["customer"] else None)
     news = visit.request.args.get("news")
     return render(
         visit,
@@ -173,8 +173,8 @@ def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Res
         "channel" if view["customer"] else "channel_login",
         session_id=session_id,
         channel=view,
-        headline=lambda view: headline(language, view),
-        paying_accounts=paying_accounts,
+        headline=lambda view: write_headline(language, view),
+        paying_accounts=describe_paying_accounts,
         page_at=lambda name, number: address_of(visit, name, number),
         news=news if news in NEWS else None,
         wrong=wrong,
@@ -183,8 +183,8 @@ def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Res
 
 
 def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:
-    page = visit.world.ask(page_in_channel, session_id, visit.path["payment_id"])
-    language = visit.language(customer=page.customer.language if page.customer else None)
+    page = visit.world.ask(make_page_in_channel, session_id, visit.path["payment_id"])
+    language = visit.choose_language(customer=page.customer.language if page.customer else None)
     at = f"/channel/payments/{page.id}"
     return render_signing_page(visit, language, page, "cosign", session_id, at, wrong, path=at)
 
@@ -192,7 +192,7 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
 # What the channel shows, read under the world's lock
 
 
-def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
+def read_channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
     """Returns everything that the channel shows. Before the log-in, these are only the customers who may log in.
     `pages` has the page number of each list."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
@@ -202,7 +202,9 @@ def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict
         return {"customers": list(bank.customers.values()), "customer": None, "likely": next(turn, None)}
     return {
         "customer": bank.customers[customer],
-        "waiting": [signing_page(bank, session, initiation) for initiation in signing.list_to_sign(bank, customer)],
+        "waiting": [
+            make_signing_page(bank, session, initiation) for initiation in signing.list_to_sign(bank, customer)
+        ],
         "consents": [consent_row(bank, consent) for consent in consents.list_valid_consents(bank, customer)],
         "accounts": choices_of(bank, customer),
         "lists": [list_page(bank, customer, name, pages.get(name, 1)) for name in LISTS],
@@ -217,7 +219,7 @@ def is_blocked(bank: Bank, customer: str) -> bool:
     return False
 
 
-def logged_in_session(bank: Bank, session_id: str) -> Session:
+def find_logged_in_session(bank: Bank, session_id: str) -> Session:
     """Returns the session of the channel. Raises Refusal if its customer has blocked the channel."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     if session.customer is not None:
@@ -225,19 +227,19 @@ def logged_in_session(bank: Bank, session_id: str) -> Session:
     return session
 
 
-def page_in_channel(bank: Bank, session_id: str, subject_id: str) -> SigningPage:
+def make_page_in_channel(bank: Bank, session_id: str, subject_id: str) -> SigningPage:
     """Returns the page of an initiation that waits for the signature of the customer who logged in. Raises Refusal for
     any other initiation."""
-    session = logged_in_session(bank, session_id)
+    session = find_logged_in_session(bank, session_id)
     for initiation in signing.list_to_sign(bank, session.customer) if session.customer else ():
         if initiation.id == subject_id:
-            return signing_page(bank, session, initiation)
+            return make_signing_page(bank, session, initiation)
     raise Refusal(Error.NOT_FOUND, input="payment")
 
 
 def find_own_consent(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, dict[str, Any]]:
     """Returns the customer in the channel, and a consent that this customer may withdraw."""
-    consent = consents.find_valid(bank, logged_in_session(bank, session_id).customer, consent_id)
+    consent = consents.find_valid(bank, find_logged_in_session(bank, session_id).customer, consent_id)
     return bank.customers[consent.customer], consent_row(bank, consent)
 
 
@@ -246,7 +248,7 @@ def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
     when."""
     return {
         "id": consent.id,
-        "tpp": tpp_name(bank, consent.client_id),
+        "tpp": find_tpp_name(bank, consent.client_id),
         "scope": consent.scope,
         "accounts": [bank.accounts[iban] for iban in consent.logical_ids.values()],
         "given": brussels_date(consent.given),
@@ -254,7 +256,7 @@ def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
     }
 
 
-def news_about(bank: Bank, session_id: str, subject_id: str) -> str:
+def find_news_about(bank: Bank, session_id: str, subject_id: str) -> str:
     """Returns the news that the customer has signed or refused an initiation in the app. Returns an empty text before
     that."""
     session, initiation = bank.sessions.get(session_id), bank.initiation(subject_id)
@@ -272,8 +274,8 @@ def list_page(bank: Bank, customer: str, name: str, number: int) -> dict[str, An
     rows = [
         {
             "id": initiation.id,
-            "view": listed_view(bank, initiation),
-            "tpp": tpp_name(bank, initiation.origin.client_id),
+            "view": make_listed_view(bank, initiation),
+            "tpp": find_tpp_name(bank, initiation.origin.client_id),
             "status": initiation.status,
             "may_cancel": signing_sessions.may_cancel(bank, initiation, customer),
             "kind": initiation.kind.words,

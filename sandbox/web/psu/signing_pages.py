@@ -184,25 +184,25 @@ def view_of(bank: Bank, initiation: Initiation, chosen_debtor: Debtor | None) ->
     return VIEWS[initiation.kind](bank, initiation, chosen_debtor or initiation.debtor)
 
 
-def listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
+def make_listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
     """Returns the view of an initiation for a list. The view of a file has all bulks without errors, even if the file
     is over."""
     if isinstance(initiation, BulkFile):
-        return _file_view(bank, initiation, [part for part in initiation.parts if not part.findings])
+        return _make_file_view(bank, initiation, [part for part in initiation.parts if not part.findings])
     return view_of(bank, initiation, None)
 
 
-def _source(bank: Bank, debtor: Debtor) -> PayingCompartment:
+def _make_source(bank: Bank, debtor: Debtor) -> PayingCompartment:
     owners = bank.accounts[debtor.iban].owners
     return PayingCompartment(debtor, ", ".join(bank.customers[owner].name for owner in owners))
 
 
-def _payment_view(bank: Bank, payment: Payment, debtor: Debtor | None) -> PaymentView:
+def _make_payment_view(bank: Bank, payment: Payment, debtor: Debtor | None) -> PaymentView:
     order = payment.order
     debited = accounts.convert_at_fixed_rate(order.amount, debtor.currency) if debtor else order.amount
     return PaymentView(
         order,
-        _source(bank, debtor) if debtor else None,
+        _make_source(bank, debtor) if debtor else None,
         bank.clock.today,
         day_of(bank, order) or bank.clock.today,
         is_late(bank, order),
@@ -215,37 +215,37 @@ def _order_view(bank: Bank, order: StandingOrder, debtor: Debtor | None) -> Orde
     last = standing_orders.last_of(order)
     return OrderView(
         order.order,
-        _source(bank, debtor) if debtor else None,
+        _make_source(bank, debtor) if debtor else None,
         standing_orders.compute_nth_execution(bank, order, 1),
         standing_orders.compute_nth_execution(bank, order, last) if last else None,
     )
 
 
-def _file_view(bank: Bank, file: BulkFile, payable: list[Batch]) -> FileView:
+def _make_file_view(bank: Bank, file: BulkFile, payable: list[Batch]) -> FileView:
     refused = [part for part in file.parts if not part.is_payable]
     return FileView(
         file.message_id,
-        _debits(bank, payable),
-        [_payable_bulk(bank, part) for part in payable[:BULKS_SHOWN]],
+        _list_debits(bank, payable),
+        [_describe_payable_bulk(bank, part) for part in payable[:BULKS_SHOWN]],
         len(payable),
-        [_refused_bulk(part) for part in refused[:BULKS_SHOWN]],
+        [_describe_refused_bulk(part) for part in refused[:BULKS_SHOWN]],
         len(refused),
     )
 
 
-def _debits(bank: Bank, payable: list[Batch]) -> tuple[FileDebit, ...]:
+def _list_debits(bank: Bank, payable: list[Batch]) -> tuple[FileDebit, ...]:
     sums: dict[Debtor, Decimal] = defaultdict(Decimal)
     counts: dict[Debtor, int] = defaultdict(int)
     for part in payable:
         sums[part.debtor] += part.paying.control_sum
         counts[part.debtor] += part.paying.number_of_transactions
     return tuple(
-        FileDebit(_source(bank, debtor), Money(number, debtor.currency), counts[debtor])
+        FileDebit(_make_source(bank, debtor), Money(number, debtor.currency), counts[debtor])
         for debtor, number in sums.items()
     )
 
 
-def _payable_bulk(bank: Bank, part: Batch) -> dict[str, Any]:
+def _describe_payable_bulk(bank: Bank, part: Batch) -> dict[str, Any]:
     batch = part.paying
     return {
         "name": batch.payment_information_id,
@@ -258,7 +258,7 @@ def _payable_bulk(bank: Bank, part: Batch) -> dict[str, Any]:
     }
 
 
-def _refused_bulk(part: Batch) -> dict[str, Any]:
+def _describe_refused_bulk(part: Batch) -> dict[str, Any]:
     batch = part.batch
     return {
         "name": batch.payment_information_id,
@@ -269,9 +269,9 @@ def _refused_bulk(part: Batch) -> dict[str, Any]:
 
 
 VIEWS: dict[InitiationKind, Callable[[Bank, Any, Debtor | None], InitiationView]] = {
-    kinds.PAYMENT: _payment_view,
+    kinds.PAYMENT: _make_payment_view,
     kinds.STANDING_ORDER: _order_view,
-    kinds.BULK: lambda bank, file, debtor: _file_view(bank, file, file.payable_parts),
+    kinds.BULK: lambda bank, file, debtor: _make_file_view(bank, file, file.payable_parts),
 }
 
 
@@ -280,7 +280,7 @@ def consent_view(bank: Bank, session: Session, address: ConsentAddress) -> Conse
     until = renewed.until if renewed else bank.clock.now + bank.decisions.consent_life
     return ConsentView(
         address,
-        tpp_name(bank, address.client_id),
+        find_tpp_name(bank, address.client_id),
         choices_of(bank, session.customer) if session.customer else [],
         [bank.accounts[iban] for iban in session.chosen],
         bank.decisions.consent_life.days,
@@ -380,25 +380,25 @@ class SigningPage:
         return self.session.debtor is not None or bool(self.session.chosen)
 
 
-def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
+def find_session(bank: Bank, session_id: str, address: str) -> Session | None:
     """Returns a copy of the session, or None if it does not belong to this address."""
     session = bank.sessions.get(session_id)
     return copy(session) if session is not None and session.address == address else None
 
 
-def page_in_app(bank: Bank, approval: str) -> SigningPage:
+def make_page_in_app(bank: Bank, approval: str) -> SigningPage:
     """Returns the page of what the customer approves in the app."""
     session = confirmations.find_waiting_session(bank, approval)
     initiation = confirmations.approval_request_of(bank, session).initiation
-    return signing_page(bank, session, initiation or consent_sessions.find_waiting_address(bank, session.address))
+    return make_signing_page(bank, session, initiation or consent_sessions.find_waiting_address(bank, session.address))
 
 
-def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddress) -> SigningPage:
+def make_signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddress) -> SigningPage:
     initiation = None if isinstance(subject, ConsentAddress) else subject
     origin = subject if isinstance(subject, ConsentAddress) else subject.origin
     address = bank.sca_addresses.get(session.address) or bank.consent_addresses.get(session.address)
     methods = methods_of(bank, session, initiation)
-    ends = [seconds_until(bank, address.until)] if address else []
+    ends = [count_seconds_until(bank, address.until)] if address else []
     ends += [methods.seconds_left] if methods.seconds_left else []
     page = SigningPage(
         session=copy(session),
@@ -407,10 +407,10 @@ def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddr
         view=consent_view(bank, session, subject)
         if isinstance(subject, ConsentAddress)
         else view_of(bank, subject, session.debtor),
-        tpp=tpp_name(bank, origin.client_id),
+        tpp=find_tpp_name(bank, origin.client_id),
         customers=list(bank.customers.values()),
         customer=bank.customers[session.customer] if session.customer else None,
-        likely=likely_customer(bank, subject),
+        likely=guess_customer(bank, subject),
         methods=methods,
         ends_in=min(ends, default=None),
     )
@@ -420,14 +420,14 @@ def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddr
     return replace(
         page,
         id=initiation.id,
-        options=_options(bank, session.customer, initiation),
+        options=_list_options(bank, session.customer, initiation),
         signers=tuple(bank.customers[name].name for name in initiation.signatures),
         signatures_required=behaviour_of(initiation).signatures_required(bank, initiation, debtor),
-        payee=_payee_view(bank, initiation),
+        payee=_make_payee_view(bank, initiation),
     )
 
 
-def _payee_view(bank: Bank, initiation: Initiation) -> PayeeView | FilePayees | None:
+def _make_payee_view(bank: Bank, initiation: Initiation) -> PayeeView | FilePayees | None:
     if isinstance(initiation, BulkFile):
         return initiation.payees
     check = payee_checks.check_of(bank, initiation)
@@ -446,12 +446,12 @@ def kind_of(subject: Initiation | ConsentAddress) -> str:
     return subject.kind.words
 
 
-def tpp_name(bank: Bank, client_id: str) -> str:
+def find_tpp_name(bank: Bank, client_id: str) -> str:
     client = bank.clients.get(client_id)
     return client.name if client else client_id
 
 
-def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | None:
+def guess_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | None:
     """Returns the customer who probably signs: the customer of the access token, the first owner of the named account,
     or the first customer who may sign the whole file. Returns None if the customer cannot be guessed."""
     if isinstance(subject, ConsentAddress):
@@ -464,7 +464,7 @@ def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | N
     return next(iter(behaviour.may_sign(bank, subject)), None)
 
 
-def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[CompartmentOption, ...]:
+def _list_options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[CompartmentOption, ...]:
     """Returns the compartments from which the customer may choose. A SEPA initiation is paid only in euro (service 2.1
     rule 1)."""
     return tuple(
@@ -479,8 +479,8 @@ def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[
     )
 
 
-def seconds_until(bank: Bank, end: datetime) -> int:
-    """Returns the bank time that is left, in whole seconds; 0 if none is left."""
+def count_seconds_until(bank: Bank, end: datetime) -> int:
+    """Returns the bank time that is left in whole seconds, or 0 if no time is left."""
     return max(0, math.ceil((end - bank.clock.now).total_seconds()))
 
 
@@ -495,7 +495,7 @@ def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> M
     if session.subject is not None and (initiation is None or initiation.id != session.subject):
         return MethodChoice(offers, first)  # the method was chosen for another initiation in the channel
     until = session.approval_until
-    seconds_left = 0 if until is None else seconds_until(bank, until)
+    seconds_left = 0 if until is None else count_seconds_until(bank, until)
     # A wrong number drops the approval, and nothing else does while the customer and the method stay.
     is_wrong = session.method == IDENTITY_APP and session.approval is None
     return MethodChoice(

@@ -22,15 +22,15 @@ from sandbox.web.psu.signing_pages import (
     View,
 )
 from sandbox.web.psu.words import (
-    amount,
-    catalogue,
-    counted,
-    country,
-    day_of_month,
-    day_of_year,
-    long_date,
+    name_country,
+    name_weekday,
+    read_catalogue,
     say,
-    weekday,
+    write_amount,
+    write_count,
+    write_day_of_month,
+    write_day_of_year,
+    write_long_date,
 )
 
 Line = tuple[str, str]
@@ -43,7 +43,7 @@ FORMULAS = {
 }
 
 
-def lines(language: str, page: SigningPage) -> list[Line]:
+def list_lines(language: str, page: SigningPage) -> list[Line]:
     """Returns everything that the customer signs or consents to, as pairs of label and text. An absent value has no
     line."""
     summary = SUMMARIES[type(page.view)]
@@ -51,71 +51,71 @@ def lines(language: str, page: SigningPage) -> list[Line]:
     return [(say(language, f"{summary.part}.{key}"), text) for key, text in texts if text]
 
 
-def headline(language: str, view: View) -> Line:
+def write_headline(language: str, view: View) -> Line:
     """Returns the amount and the beneficiary, or for a consent its title and the TPP."""
     return SUMMARIES[type(view)].headline(language, view)
 
 
-def paying_accounts(page: SigningPage) -> str:
+def describe_paying_accounts(page: SigningPage) -> str:
     return ", ".join(group_iban(source.debtor.iban) for source in page.view.sources)
 
 
-def _payment(language: str, view: PaymentView) -> Iterator[Line]:
+def _list_payment_lines(language: str, view: PaymentView) -> Iterator[Line]:
     order = view.order
     yield "creditor", order.creditor_name
     yield "creditor_account", group_iban(order.creditor.iban or order.creditor.bban or "")
     yield "payee", say(language, f"payee.{view.payee.outcome}") if view.payee else ""
-    yield "creditor_bank", _bank(language, order.creditor)
-    yield "creditor_address", _address(language, order.creditor_address)
-    yield "debtor", _source(view.source)
-    yield "taken", amount(language, view.taken) if view.taken else ""
-    yield "communication", _communication(language, order.structured, order.unstructured)
-    yield "date", _execution(language, view)
-    kind = catalogue(language).get(order.product, order.product)
+    yield "creditor_bank", _describe_bank(language, order.creditor)
+    yield "creditor_address", _write_address(language, order.creditor_address)
+    yield "debtor", _describe_source(view.source)
+    yield "taken", write_amount(language, view.taken) if view.taken else ""
+    yield "communication", _write_communication(language, order.structured, order.unstructured)
+    yield "date", _describe_execution(language, view)
+    kind = read_catalogue(language).get(order.product, order.product)
     yield "kind", say(language, "urgent", product=kind) if order.urgent else kind
-    yield from field_lines(language, PAYMENT, order)
+    yield from list_field_lines(language, PAYMENT, order)
     yield "reference", order.endtoend_identification
 
 
 def _consent(language: str, view: ConsentView) -> Iterator[Line]:
     yield "sees", say(language, f"consent.sees {view.address.scope}")
-    until = long_date(language, view.until)
+    until = write_long_date(language, view.until)
     if view.address.renews or not view.days:
         yield "life", say(language, "consent.until", until=until)
     else:
-        yield "life", say(language, "consent.for", days=counted(language, "days", view.days), until=until)
+        yield "life", say(language, "consent.for", days=write_count(language, "days", view.days), until=until)
     if view.address.scope == "AIS" and view.sca_days:
-        yield "again", say(language, "consent.every", days=counted(language, "days", view.sca_days))
+        yield "again", say(language, "consent.every", days=write_count(language, "days", view.sca_days))
 
 
-def _bank(language: str, creditor: Creditor) -> str:
+def _describe_bank(language: str, creditor: Creditor) -> str:
     """Returns the identifiers of the beneficiary's bank, and the country of a foreign account."""
     place = creditor.country or (country_of(creditor.iban) if creditor.iban else "")
-    country_name = country(language, place) if place and place != "BE" else ""
+    country_name = name_country(language, place) if place and place != "BE" else ""
     return ", ".join(filter(None, (creditor.bic, creditor.bank_national_id, country_name)))
 
 
-def _address(language: str, address: Address | None) -> str:
+def _write_address(language: str, address: Address | None) -> str:
     if address is None:
         return ""
     street = " ".join(filter(None, (address.street, address.building_number)))
     town = " ".join(filter(None, (address.postcode, address.city)))
-    return ", ".join(filter(None, (street, town, country(language, address.country or ""))))
+    return ", ".join(filter(None, (street, town, name_country(language, address.country or ""))))
 
 
-def _execution(language: str, view: PaymentView) -> str:
+def _describe_execution(language: str, view: PaymentView) -> str:
     if PRODUCTS[view.order.product].instant:
         return say(language, "review.instant")
     key = "review.at_once" if view.due == view.today else "review.on"
-    return say(language, key, date=long_date(language, view.due))
+    return say(language, key, date=write_long_date(language, view.due))
 
 
-def _file(language: str, view: FileView) -> Iterator[Line]:
-    yield "transfers", counted(language, "transfers", view.count)
+def _list_file_lines(language: str, view: FileView) -> Iterator[Line]:
+    yield "transfers", write_count(language, "transfers", view.count)
     yield "reference", view.message_id or ""
 
 
-def _source(paying: PayingCompartment | None) -> str:
+def _describe_source(paying: PayingCompartment | None) -> str:
     """Returns the account that pays, with the names of its owners. Returns an empty text while the account is not
     known."""
     if paying is None:
@@ -124,18 +124,18 @@ def _source(paying: PayingCompartment | None) -> str:
     return f"{group_iban(paying.debtor.iban)}{compartment}, {paying.owners}"
 
 
-def _communication(language: str, structured: str | None, unstructured: str | None) -> str:
+def _write_communication(language: str, structured: str | None, unstructured: str | None) -> str:
     if structured:
         return read_structured(structured) or structured
     return unstructured or say(language, "review.none")
 
 
-def field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingOrderRequest) -> Iterator[Line]:
+def list_field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingOrderRequest) -> Iterator[Line]:
     """Yields label and text of each field that was sent and has a label. The values of a choice are translated."""
     for row in body.fields:
         value = attrgetter(row.attribute_path)(record) if row.label else None
         if isinstance(value, date):
-            yield row.label, long_date(language, value)
+            yield row.label, write_long_date(language, value)
         elif value is not None:
             yield row.label, say(language, value) if isinstance(row.kind, ChoiceKind) else value
 
@@ -144,58 +144,58 @@ def _order(language: str, view: OrderView) -> Iterator[Line]:
     order = view.order
     yield "creditor", order.creditor_name
     yield "creditor_account", group_iban(order.creditor_iban)
-    yield "debtor", _source(view.source)
-    yield "formula", formula(language, order) if order.variable else ""
-    yield "communication", _communication(language, order.structured, order.unstructured)
-    yield "frequency", rhythm(language, order)
-    yield "first", _day(language, view.first)
+    yield "debtor", _describe_source(view.source)
+    yield "formula", describe_formula(language, order) if order.variable else ""
+    yield "communication", _write_communication(language, order.structured, order.unstructured)
+    yield "frequency", describe_rhythm(language, order)
+    yield "first", _describe_day(language, view.first)
     yield "end", _end(language, view)
     yield "closed_days", say(language, "order.previous_day" if order.variable else "order.next_day")
-    yield from field_lines(language, STANDING_ORDER, order)
+    yield from list_field_lines(language, STANDING_ORDER, order)
     yield "reference", order.endtoend_identification
 
 
 def _order_headline(language: str, view: OrderView) -> Line:
     order = view.order
-    paid = amount(language, order.amount) if order.amount else say(language, "order.variable")
+    paid = write_amount(language, order.amount) if order.amount else say(language, "order.variable")
     return paid, order.creditor_name
 
 
-def formula(language: str, order: StandingOrderRequest) -> str:
+def describe_formula(language: str, order: StandingOrderRequest) -> str:
     """Returns how the amount of a variable order is computed. The text has the amount that must stay on the account,
     and the highest amount that may leave it (service 2.2 rule 2)."""
     limits = {"minimal": order.minimal, "maximal": order.maximal}
-    bounds = {name: amount(language, limit) for name, limit in limits.items() if limit is not None}
+    bounds = {name: write_amount(language, limit) for name, limit in limits.items() if limit is not None}
     return say(language, FORMULAS[tuple(bounds)], **bounds)
 
 
-def rhythm(language: str, order: StandingOrderRequest) -> str:
+def describe_rhythm(language: str, order: StandingOrderRequest) -> str:
     """Returns the frequency of a standing order and the day of its executions."""
     first, frequency = order.first, order.frequency
     if frequency is Frequency.WEEKLY:
-        return say(language, frequency, day=weekday(language, first))
+        return say(language, frequency, day=name_weekday(language, first))
     if frequency is Frequency.YEARLY:
-        return say(language, frequency, day=day_of_year(language, first))
-    ordinal = day_of_month(language, first)
+        return say(language, frequency, day=write_day_of_year(language, first))
+    ordinal = write_day_of_month(language, first)
     day = say(language, "order.month_end" if first.day > 28 else "order.month_day", day=ordinal)
     return say(language, frequency, day=day)
 
 
-def _day(language: str, day: Occurrence) -> str:
+def _describe_day(language: str, day: Occurrence) -> str:
     """Returns the banking day of an execution, and the planned day if that is another day."""
-    on = long_date(language, day.on)
+    on = write_long_date(language, day.on)
     if day.on == day.planned:
         return on
-    return say(language, "order.shifted", on=on, planned=long_date(language, day.planned))
+    return say(language, "order.shifted", on=on, planned=write_long_date(language, day.planned))
 
 
 def _end(language: str, view: OrderView) -> str:
     if view.order.end_date is None:
         return say(language, "order.endless")
-    end = long_date(language, view.order.end_date)
+    end = write_long_date(language, view.order.end_date)
     if view.last is None:
         return end
-    return say(language, "order.last", end=end, last=long_date(language, view.last.on))
+    return say(language, "order.last", end=end, last=write_long_date(language, view.last.on))
 
 
 class SigningSummary(NamedTuple):
@@ -208,11 +208,13 @@ class SigningSummary(NamedTuple):
 
 SUMMARIES: dict[type[View], SigningSummary] = {
     PaymentView: SigningSummary(
-        lambda language, view: (amount(language, view.order.amount), view.order.creditor_name), _payment
+        lambda language, view: (write_amount(language, view.order.amount), view.order.creditor_name),
+        _list_payment_lines,
     ),
     OrderView: SigningSummary(_order_headline, _order),
     FileView: SigningSummary(
-        lambda language, view: (amount(language, view.amount), counted(language, "transfers", view.count)), _file
+        lambda language, view: (write_amount(language, view.amount), write_count(language, "transfers", view.count)),
+        _list_file_lines,
     ),
     ConsentView: SigningSummary(lambda language, view: (say(language, "consent.drawn"), view.tpp), _consent, "consent"),
 }

@@ -23,15 +23,15 @@ from sandbox.web.psu.signing_pages import (
     ConsentView,
     PayeeView,
     SigningPage,
-    session_at,
-    signing_page,
+    find_session,
+    make_signing_page,
 )
-from sandbox.web.psu.signing_summary import headline, lines
+from sandbox.web.psu.signing_summary import list_lines, write_headline
 from sandbox.web.psu.visits import (
     Ending,
     SigningVisit,
-    address_cookie,
     form_targets,
+    name_address_cookie,
     redirect,
     render,
     render_ending,
@@ -68,18 +68,18 @@ class AddressSteps:
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
             raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
-        session_id = visit.session_id(address_cookie(token))
-        session = visit.world.ask(session_at, session_id, token)
+        session_id = visit.read_session_id(name_address_cookie(token))
+        session = visit.world.ask(find_session, session_id, token)
         if session is None and not states and visit.world.decisions.no_state == "refused":
             raise Refusal(Error.INPUT_INVALID, input="state", why="it is missing")
         if session is None or (states and states[-1] != session.state):
             session_id = visit.world.act(self.enter, token, states[-1] if states else None)
-        return with_session(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
+        return with_session(visit, self.show(visit, session_id, "review"), name_address_cookie(token), session_id)
 
     def see_step(self, visit: SigningVisit) -> Response:
         """Shows a step. Redirects to the TPP if an app has answered meanwhile."""
-        session_id = visit.session_id(address_cookie(visit.path["token"]))
-        session = visit.world.ask(session_at, session_id, visit.path["token"])
+        session_id = visit.read_session_id(name_address_cookie(visit.path["token"]))
+        session = visit.world.ask(find_session, session_id, visit.path["token"])
         if session is not None and session.callback:
             return leave(visit, session.callback)
         return self.show(visit, session_id, visit.path["step"])
@@ -89,7 +89,7 @@ class AddressSteps:
         else."""
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # refuses an address that is over, before the form is checked
-        session_id, _ = visit.form(address_cookie(token))
+        session_id, _ = visit.form(name_address_cookie(token))
         step = visit.path["step"]
         takes = {
             "login": (self.take_login, "login"),
@@ -118,7 +118,7 @@ class AddressSteps:
             return self.show(visit, session_id, "login", "choose.customer")
         renewed = visit.world.act(self.log_in, session_id, token, customer)
         return with_session(
-            visit, redirect(visit.to(f"/{self.path}/{token}/{self.choice}")), address_cookie(token), renewed
+            visit, redirect(visit.to(f"/{self.path}/{token}/{self.choice}")), name_address_cookie(token), renewed
         )
 
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
@@ -158,7 +158,7 @@ class AddressSteps:
     def page(self, bank: Bank, session_id: str, token: str) -> SigningPage:
         """Returns the page of an address. Raises Refusal if the address is over or outdated."""
         subject = self.waiting(bank, token)
-        return signing_page(bank, signing_sessions.session_of(bank, session_id, token), subject)
+        return make_signing_page(bank, signing_sessions.session_of(bank, session_id, token), subject)
 
     def show(self, visit: SigningVisit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
         """Shows the requested step, or the first open step before it."""
@@ -166,11 +166,11 @@ class AddressSteps:
         page = visit.world.ask(self.page, session_id, token)
         choice, payee = () if page.view.is_named else (self.choice,), ("payee",) if page.payee else ()
         steps = ("login", *choice, "review", *payee, "code")
-        shown_step = self.first_open(page, step)
+        shown_step = self.find_open_step(page, step)
         at = f"/{self.path}/{token}"
         return render_signing_page(
             visit,
-            visit.language(page.language),
+            visit.choose_language(page.language),
             page,
             METHOD_PAGES[page.methods.method] if shown_step == "code" else self.templates.get(shown_step, shown_step),
             session_id,
@@ -180,10 +180,10 @@ class AddressSteps:
             forms=form_targets(page.origin.redirect_uri),
             number=steps.index(shown_step) + 1 if shown_step in steps else 0,
             of=len(steps),
-            **payee_facts(page),
+            **describe_payee_check(page),
         )
 
-    def first_open(self, page: SigningPage, step: str) -> str:
+    def find_open_step(self, page: SigningPage, step: str) -> str:
         """Returns the step to show: the requested step, or an earlier step that the PSU has not done. The step `refuse`
         is always open."""
         if step == "refuse":
@@ -199,7 +199,7 @@ class AddressSteps:
         return step if step in ("payee", "code") else "review"
 
 
-def payee_facts(page: SigningPage) -> dict[str, Any]:
+def describe_payee_check(page: SigningPage) -> dict[str, Any]:
     """Returns whether the verification of payee had another outcome than `match`, and whether it stops the payment. For
     a file, also returns how many payees with such an outcome are not listed."""
     if page.payee is None:
@@ -229,19 +229,19 @@ def render_signing_page(
         session_id=session_id,
         kind=page.kind,
         page=page,
-        headline=headline(language, page.view),
-        lines=lines(language, page),
+        headline=write_headline(language, page.view),
+        lines=list_lines(language, page),
         at=at,
         app_path=visit.to(app),
         waits_path=visit.to(f"{app}/waits"),
-        qr_code=lambda path: qr_code(server_of(visit.request) + path),
+        qr_code=lambda path: draw_qr_code(server_of(visit.request) + path),
         rate=visit.world.clock.pace.rate,
         wrong=wrong,
         **facts,
     )
 
 
-def qr_code(address: str) -> Markup:
+def draw_qr_code(address: str) -> Markup:
     """Returns the image of a QR code, which is black on white even on a dark page."""
     import segno
 
@@ -262,7 +262,7 @@ def leave(visit: SigningVisit, callback: str) -> Response:
     if not callback:
         return render_ending(visit, Ending("cancelled", 200))
     response = redirect(callback)
-    response.delete_cookie(address_cookie(visit.path["token"]), **visit.guards)
+    response.delete_cookie(name_address_cookie(visit.path["token"]), **visit.guards)
     return send_browser(visit.world, response)
 
 

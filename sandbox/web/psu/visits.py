@@ -29,9 +29,18 @@ from sandbox.web.api.faults import apply_fault
 from sandbox.web.api.headers import choose_screen_language, read_languages
 from sandbox.web.html import pages
 from sandbox.web.html.filled import fill_form
-from sandbox.web.html.pages import content_of, environment_of, page, page_headers, policy_of, serve
-from sandbox.web.psu.signing_pages import kind_of, likely_customer, tpp_name
-from sandbox.web.psu.words import amount, count, counted, country, long_date, say, say_refusal, spelled
+from sandbox.web.html.pages import content_of, environment_of, make_page_headers, make_page_response, policy_of, serve
+from sandbox.web.psu.signing_pages import find_tpp_name, guess_customer, kind_of
+from sandbox.web.psu.words import (
+    count,
+    name_country,
+    say,
+    say_refusal,
+    spell_number,
+    write_amount,
+    write_count,
+    write_long_date,
+)
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
@@ -74,7 +83,7 @@ class SigningVisit:
         """The languages of this world's pages."""
         return PAGES if self.world.decisions.screens_in_english == "on" else SCREENS
 
-    def language(self, initiation: str | None = None, customer: str | None = None) -> str:
+    def choose_language(self, initiation: str | None = None, customer: str | None = None) -> str:
         """Returns the language of the page. The PSU's choice on the page comes first, then a browser that prefers
         English. Then come the languages of the initiation, the browser and the customer, and last French. An initiation
         cannot ask for English."""
@@ -102,14 +111,14 @@ class SigningVisit:
         """The attributes of a cookie that is sent only to this world's pages and that no script can read."""
         return {"path": self.root, "secure": self.request.is_secure, "httponly": True, "samesite": "Lax"}
 
-    def session_id(self, cookie: str) -> str:
+    def read_session_id(self, cookie: str) -> str:
         """Returns the session id in the browser's cookie, even if the bank does not know this session."""
         return self.request.cookies.get(cookie, "")
 
     def form(self, cookie: str) -> tuple[str, Mapping[str, str]]:
         """Returns the session id and the sent form. Raises SessionLostError if the form lacks the proof of this
         session."""
-        session_id = self.session_id(cookie)
+        session_id = self.read_session_id(cookie)
         form = self.request.form
         if not session_id or not compare_digest(form.get("proof", "").encode(), proof_of(session_id).encode()):
             raise SessionLostError
@@ -120,7 +129,7 @@ def redirect(address: str) -> Response:
     return Response(status=303, headers={"Location": address})
 
 
-def address_cookie(token: str) -> str:
+def name_address_cookie(token: str) -> str:
     """Returns the name of the cookie for one address. Two tabs at two addresses have two cookies, and so two
     sessions."""
     return f"psu-{token[:16]}"
@@ -154,7 +163,7 @@ def form_targets(callback: str) -> str:
 
 
 @cache
-def templates() -> Environment:
+def load_templates() -> Environment:
     return environment_of("sandbox.web.psu")
 
 
@@ -175,7 +184,7 @@ def render(
     `forms` are further addresses to which its forms may redirect. If the form was sent to another path, `path` is the
     page's own path."""
     text = (
-        templates()
+        load_templates()
         .get_template(f"{template}.html")
         .render(
             facts,
@@ -183,38 +192,38 @@ def render(
             languages=[(code, row.name, visit.in_language(code, path)) for code, row in visit.languages.items()],
             proof=proof_of(session_id) if session_id else "",
             say=lambda key, **facts: say(language, key, kind, **facts),
-            spelled=lambda number: spelled(language, number),
-            amount=lambda money: amount(language, money),
+            spelled=lambda number: spell_number(language, number),
+            amount=lambda money: write_amount(language, money),
             account=group_iban,
-            day=lambda date: long_date(language, date),
+            day=lambda date: write_long_date(language, date),
             count=lambda number: count(language, number),
-            counted=lambda key, number: counted(language, key, number),
+            counted=lambda key, number: write_count(language, key, number),
             to=visit.to,
             root=visit.root,
-            problem=problem_text(language, wrong),
+            problem=describe_problem(language, wrong),
         )
     )
     if wrong and visit.request.method == "POST":
         text = fill_form(text, visit.request.script_root + visit.request.path, visit.request.form)
-    return page(text, headers(forms), status=WRONG if wrong else status, language=language)
+    return make_page_response(text, make_headers(forms), status=WRONG if wrong else status, language=language)
 
 
-def problem_text(language: str, wrong: str | Refusal) -> str:
+def describe_problem(language: str, wrong: str | Refusal) -> str:
     """Returns the sentence about a refused form. `wrong` is a key of the catalogue, or a refusal of the bank."""
     if isinstance(wrong, str):
         return say(language, wrong) if wrong else ""
-    facts = {"country": country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
+    facts = {"country": name_country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
     if "limit" in wrong.facts:
         facts["limit"] = count(language, int(str(wrong.facts["limit"] or 0)))
     return say_refusal(language, wrong, **facts)
 
 
 @lru_cache(maxsize=64)
-def headers(forms: str = "") -> dict[str, str]:
+def make_headers(forms: str = "") -> dict[str, str]:
     """Returns the headers of a page. Forms may redirect to addresses in `forms`, outside this bank. A TPP may open the
     page in a window and access that window."""
     policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'", connect="'self'")
-    return page_headers(policy, opener="unsafe-none")
+    return make_page_headers(policy, opener="unsafe-none")
 
 
 # How a visit ends
@@ -249,11 +258,11 @@ OVER: dict[str, str] = {
 
 def render_ending(visit: SigningVisit, cause: Ending | Refusal) -> Response:
     """Returns the page that ends the visit (choice 1, choice 5, choice 8)."""
-    facts = visit.world.ask(address_facts, visit.path.get("token", ""))
+    facts = visit.world.ask(read_address_facts, visit.path.get("token", ""))
     ending = ending_of(cause, facts) if isinstance(cause, Refusal) else cause
     page = render(
         visit,
-        visit.language(facts.language),
+        visit.choose_language(facts.language),
         "ending",
         status=ending.status,
         kind=facts.kind,
@@ -284,18 +293,18 @@ def ending_of(refusal: Refusal, facts: AddressFacts) -> Ending:
             return Ending("failed", refusal.error.value.status)
 
 
-def address_facts(bank: Bank, token: str) -> AddressFacts:
+def read_address_facts(bank: Bank, token: str) -> AddressFacts:
     consent = bank.consent_addresses.get(token)
     if consent is not None:
-        tpp = tpp_name(bank, consent.client_id)
+        tpp = find_tpp_name(bank, consent.client_id)
         return AddressFacts(consent.language, tpp, kind_of(consent), None, f"/consent/{token}", consent.redirect_uri)
     address = bank.sca_addresses.get(token)
     if address is None:
         return AddressFacts()
     initiation = bank.initiation(address.subject_id)
     assert initiation is not None
-    tpp, origin = tpp_name(bank, initiation.origin.client_id), initiation.origin
-    likely = bank.customers.get(likely_customer(bank, initiation) or "")
+    tpp, origin = find_tpp_name(bank, initiation.origin.client_id), initiation.origin
+    likely = bank.customers.get(guess_customer(bank, initiation) or "")
     language = origin.language or (likely.language if likely else None)
     return AddressFacts(language, tpp, kind_of(initiation), initiation.reason, f"/sign/{token}", origin.redirect_uri)
 
@@ -340,5 +349,5 @@ def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
     except HTTPException as refused:
         response = render_ending(visit, Ending("failed", refused.code or 400))
     if response.status_code == 303:
-        response.headers.update(headers())
+        response.headers.update(make_headers())
     return response

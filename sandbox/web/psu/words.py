@@ -12,7 +12,7 @@ LANGUAGES = tuple(PAGES)
 
 
 @cache
-def catalogue(language: str) -> dict[str, str]:
+def read_catalogue(language: str) -> dict[str, str]:
     """Returns the sentences of a language by their keys. They are read when the first page needs them."""
     from babel.messages.pofile import read_po
 
@@ -23,14 +23,14 @@ def catalogue(language: str) -> dict[str, str]:
 def say(language: str, key: str, kind: str = "", **facts: object) -> str:
     """Returns a sentence in that language. `kind` chooses a variant of the sentence, such as that for a file or a
     consent."""
-    words = catalogue(language)
+    words = read_catalogue(language)
     text = words.get(f"{key} {kind}") or words[key]
     return text.format(**facts)
 
 
-def spelled(language: str, number: int) -> str:
+def spell_number(language: str, number: int) -> str:
     """Returns a small number as a word. Returns its digits if the language has no word for the number here."""
-    return catalogue(language).get(f"number {number}", str(number))
+    return read_catalogue(language).get(f"number {number}", str(number))
 
 
 def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
@@ -39,41 +39,41 @@ def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
     values = {**refusal.facts, **facts}
     name = refusal.error.name
     cause = values.get("which", values.get("left"))
-    words = catalogue(language)
+    words = read_catalogue(language)
     text = words.get(f"refusal {name} {cause}") or words.get(f"refusal {name}") or words["refusal OTHER"]
     return text.format(**values)
 
 
-def counted(language: str, key: str, number: int) -> str:
+def write_count(language: str, key: str, number: int) -> str:
     """Returns a number with its noun: `1 virement`, `2 virements`."""
     return say(language, key, "one" if number == 1 else "", count=count(language, number))
 
 
-def amount(language: str, money: Money) -> str:
+def write_amount(language: str, money: Money) -> str:
     """Returns an amount as `1 234,80 €` or `€ 1.234,80`, with blanks that do not break."""
     from babel.numbers import format_currency
 
     return format_currency(money.number, money.currency, locale=PAGES[language].locale)
 
 
-def long_date(language: str, day: date) -> str:
+def write_long_date(language: str, day: date) -> str:
     """Returns a date as `lundi 1er mars 2027` or `maandag 1 maart 2027`."""
-    text = _dated(language, day, "EEEE d MMMM y")
+    text = _write_date(language, day, "EEEE d MMMM y")
     return text.replace(" 1 ", " 1er ", 1) if language == "fr" else text
 
 
-def country(language: str, code: str) -> str:
+def name_country(language: str, code: str) -> str:
     from babel import Locale
 
     return str(Locale.parse(PAGES[language].locale).territories.get(code, code))
 
 
-def weekday(language: str, day: date) -> str:
+def name_weekday(language: str, day: date) -> str:
     """Returns the name of the weekday: `lundi`, `maandag`."""
-    return _dated(language, day, "EEEE")
+    return _write_date(language, day, "EEEE")
 
 
-def day_of_month(language: str, day: date) -> str:
+def write_day_of_month(language: str, day: date) -> str:
     """Returns the day of the month: `1er`, `8` in French, `1e`, `8e` in Dutch, `1st`, `8th` in English."""
     match language:
         case "fr":
@@ -85,9 +85,9 @@ def day_of_month(language: str, day: date) -> str:
             return f"{day.day}e"
 
 
-def day_of_year(language: str, day: date) -> str:
+def write_day_of_year(language: str, day: date) -> str:
     """Returns day and month: `1er mars`, `1 maart`."""
-    text = _dated(language, day, "d MMMM")
+    text = _write_date(language, day, "d MMMM")
     return text.replace("1 ", "1er ", 1) if language == "fr" and day.day == 1 else text
 
 
@@ -98,7 +98,7 @@ def count(language: str, number: int) -> str:
     return format_decimal(number, locale=PAGES[language].locale)
 
 
-def _dated(language: str, day: date, pattern: str) -> str:
+def _write_date(language: str, day: date, pattern: str) -> str:
     from babel.dates import format_date
 
     return format_date(day, pattern, locale=PAGES[language].locale)
