@@ -16,11 +16,13 @@ expect.set_options(timeout=20_000)  # the machine may be busy
 UNLIKE_THE_KIT = """() => {
     const probe = document.body.appendChild(document.createElement("i"));
     const resolve = (name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color; };
-    const names = ["ink", "quiet", "accent", "accent-ink", "good", "wait", "bad", "gone", "move", "paper", "ground", "tint"];
+    const names = ["ink", "quiet", "accent", "accent-ink", "good", "wait", "bad", "gone", "move"];
+    names.push("paper", "ground", "tint");
     const tints = ["good", "wait", "bad", "gone", "move"].map((name) => `${name}-tint`);
     const known = new Set([...names, ...tints].map(resolve).concat("rgba(0, 0, 0, 0)"));
     probe.remove();
-    const shown = [...document.querySelectorAll("#trial *")].filter((one) => one.checkVisibility() && one.textContent.trim());
+    const all = [...document.querySelectorAll("#trial *")];
+    const shown = all.filter((one) => one.checkVisibility() && one.textContent.trim());
     const wrong = new Set();
     for (const one of shown) {
         const style = getComputedStyle(one);
