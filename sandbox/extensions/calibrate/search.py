@@ -185,7 +185,7 @@ class ValueSearch:
                     place = number
                     break
             if place is None:
-                met = frozenset[str]().union(*(result.met for result in results))
+                met = axes_of(results)
                 self._settled.append(SettledWindow(scene, steps, met))
                 return self.player.scene()
             chosen = self._climb_at(steps[place], scenes[place], results[place])
@@ -238,37 +238,60 @@ class ValueSearch:
     def _climb_before(
         self, scenes: Sequence[Scene], steps: Sequence[RecordedStep], results: Sequence[CallResult]
     ) -> dict[str, str]:
-        """Returns one value under which these steps together have fewer differences. Only axes that a step reads are
-        tried. If several values are equally good, returns the one that explains earlier windows best. Returns an empty
-        dictionary if no value is better."""
+        """Returns values under which these steps together have fewer differences: one value, else two values. If
+        several values are equally good, returns the one that explains earlier windows best. Returns an empty dictionary
+        if no value is better.
+
+        The first of two values leads to another difference of the last step that weighs as much, so that the bank reads
+        axes that it did not read before. Only values of these axes are tried with it.
+        """
         weights = [weight_of(result.differences) for result in results]
         least = sum(weights)
         best: list[Choice] = []
-        begins = first_reads(results)
+        firsts: list[tuple[Choice, frozenset[str]]] = []
+        begins, met = first_reads(results), axes_of(results)
         for choice in self._worth_trying(begins):
             begin = begins[choice[0]]
             known = sum(weights[:begin])
-            weight = known + self._weigh(scenes[begin], self.with_values(choice), steps[begin:], least - known + 1)
+            tried = self._try_until(scenes[begin], self.with_values(choice), steps[begin:], least - known + 1)
+            weight = known + total_weight(tried)
             if weight < least:
                 least, best = weight, [choice]
             elif weight == least and best:
                 best.append(choice)
+            elif weight == least and tried[-1].differences != results[-1].differences:
+                firsts.append((choice, axes_of(tried) - met))
         if len(best) > 1:
             best.sort(key=self._weigh_earlier)
-        return dict(best[:1])
+        if best:
+            return dict(best[:1])
+        for first, axes in firsts:
+            begin = begins[first[0]]
+            known = sum(weights[:begin])
+            for second in self.others(axes):
+                tried = self._try_until(scenes[begin], self.with_values(first, second), steps[begin:], least - known)
+                if known + total_weight(tried) < least:
+                    return dict([first, second])
+        return {}
+
+    def _try_until(
+        self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float
+    ) -> list[CallResult]:
+        """Plays steps until the weight of their differences reaches `most`."""
+        weight, results = 0, []
+        self.player.go_to(scene, variants)
+        for step in steps:
+            results.append(self.player.play(step))
+            weight += weight_of(results[-1].differences)
+            if weight >= most:
+                break
+        return results
 
     def _weigh(
         self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float = inf
     ) -> int:
-        """Returns the weight of all differences of these steps. Stops when the weight reaches `most`, and returns the
-        weight so far."""
-        weight = 0
-        self.player.go_to(scene, variants)
-        for step in steps:
-            weight += weight_of(self.player.play(step).differences)
-            if weight >= most:
-                break
-        return weight
+        """Returns the weight of all differences of these steps, or at least `most` if the weight reaches it."""
+        return total_weight(self._try_until(scene, variants, steps, most))
 
     def _weigh_earlier(self, choice: Choice) -> int:
         windows = [row for row in self._settled if choice[0] in row.met][-EARLIER_MAX:]
@@ -317,7 +340,7 @@ class ValueSearch:
         reads one of the axes."""
         number = self._first_window(*dict(choices))
         begin = self.windows[number][0]
-        least = sum(weight_of(result.differences) for result in self.results[begin:])
+        least = total_weight(self.results[begin:])
         return self._weigh(self.scenes[number], self.with_values(*choices), self.steps[begin:], least) < least
 
     def _first_window(self, *axes: str) -> int:
@@ -473,25 +496,46 @@ class ValueSearch:
 
     def find_pairs(self) -> None:
         """Looks for a partner of each contradicted value: a value of another axis, such that both values together
-        explain the whole recording. If there is a partner, both values stay open."""
+        explain the whole recording. If there is a partner, both values stay open. A value that explains some calls
+        better and others worse may join the hypothesis with a partner that explains these others."""
         self.recheck_balances()
         touched = {
             choice: frozenset[tuple[str, str]]().union(*map(self._touches, trial.proofs))
             for choice, trial in self.trials.items()
         }
         for choice, trial in self.trials.items():
-            if trial.proofs and trial.partner is None:
-                self._find_partner(choice, trial, touched)
+            proof = trial.proofs[0] if trial.proofs else self._first_worse(choice) if trial.better else None
+            if proof is not None and trial.partner is None:
+                self._find_partner(choice, trial, proof, touched)
+
+    def _first_worse(self, choice: Choice) -> Contradiction | None:
+        """Returns the first call of the recording that a value explains worse than the best hypothesis does."""
+        number = self._first_window(choice[0])
+        scene = self.scenes[number]
+        for window in self.windows[number:]:
+            self.player.go_to(scene, self.with_values(choice))
+            for at in window:
+                differences, known = self.player.play(self.steps[at]).differences, self.results[at].differences
+                if weight_of(differences) > weight_of(known):
+                    places = frozenset(map(general, differences.keys() - known.keys()))
+                    return Contradiction(at, places, scene, window[0])
+            scene = self.player.scene()
+        return None
 
     def _touches(self, proof: Contradiction) -> set[tuple[str, str]]:
         operation = self.steps[proof.step].operation
         return {(operation, place) for place in proof.places}
 
-    def _find_partner(self, choice: Choice, trial: Trial, touched: Mapping[Choice, frozenset[tuple[str, str]]]) -> None:
-        """Looks for a second value with which the value explains the calls up to its first proof. Tries the values of
+    def _find_partner(
+        self,
+        choice: Choice,
+        trial: Trial,
+        proof: Contradiction,
+        touched: Mapping[Choice, frozenset[tuple[str, str]]],
+    ) -> None:
+        """Looks for a second value with which the value explains the calls up to a contradiction. Tries the values of
         axes that the bank reads before the first unexplained call, each from the call that first reads its axis: no
         other value can change that call."""
-        proof = trial.proofs[0]
         numbers = range(proof.scene_step, proof.step + 1)
         places = self._touches(proof)
         self.player.go_to(proof.scene, self.with_values(choice))
@@ -529,6 +573,15 @@ def kind_of(step: RecordedStep) -> CallKind:
     call, reply = step.call, step.call.reply_json
     words = tuple(str(reply.get(name)) for name in ("status", "reason", "error"))
     return step.operation, step.facts.status, frozenset(call.query), call.access_token is None, *words
+
+
+def total_weight(results: Iterable[CallResult]) -> int:
+    return sum(weight_of(result.differences) for result in results)
+
+
+def axes_of(results: Iterable[CallResult]) -> frozenset[str]:
+    """Returns the axes that the bank read in these calls."""
+    return frozenset[str]().union(*(result.met for result in results))
 
 
 def first_reads(results: Sequence[CallResult]) -> dict[str, int]:
