@@ -12,7 +12,6 @@ version of the program must read it, and its damage is damage of the world.
 """
 
 import secrets
-import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -39,8 +38,6 @@ class Checkpoints:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._lock = threading.Lock()
-        self._under_way: set[int] = set()  # worlds
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
         """Returns the last checkpoint of a world. Returns None if this program cannot use it, or if there is none."""
@@ -88,18 +85,8 @@ class Checkpoints:
         return bank if digest_of(bank) == digest else None
 
     def write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
-        """Writes a checkpoint. Does nothing if another one of the same world is being written."""
-        with self._lock:
-            if world in self._under_way:
-                return
-            self._under_way.add(world)
-        try:
-            self._write(world, head, at, shape, bank)
-        finally:
-            with self._lock:
-                self._under_way.remove(world)
-
-    def _write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
+        """Writes a checkpoint of a world, and then deletes the acts that it makes needless. Does nothing if it was
+        already written."""
         database = self.store.database
         if self._is_there(database, world, head, shape):
             return
@@ -124,6 +111,9 @@ class Checkpoints:
 
         Deletes the pieces of earlier checkpoints, and of attempts by other servers to write the same one. A server that
         still writes such an attempt finds out here that it is too late. The pieces of the world's start stay.
+
+        A state file runs the reads of a transaction before its writes. So one thread at a time completes a checkpoint.
+        Else two that end together would each delete the pieces of the other.
         """
         _, acts, head, _, shape, attempt, _ = row
 
@@ -147,7 +137,8 @@ class Checkpoints:
                 else:
                     transaction.write("DELETE FROM pieces WHERE world = ? AND attempt = ?", world, attempt)
 
-        self.store.database.repeat(work)
+        with self.store.checkpoint_turn:
+            self.store.database.repeat(work)
 
     def delete_acts(self, world: int, most: int) -> None:
         """Makes the last checkpoint the start of the world if over `most` acts precede it, and deletes these acts.
@@ -168,7 +159,8 @@ class Checkpoints:
                 transaction.write_rows("checkpoints", [checkpoint_row(START, last[:-1])])
                 return int(last[1])
 
-        number = self.store.database.repeat(work) - ACTS_BEFORE_START
+        with self.store.checkpoint_turn:
+            number = self.store.database.repeat(work) - ACTS_BEFORE_START
         query = "SELECT number FROM acts WHERE world = ? AND number <= ? ORDER BY number LIMIT ?"
         while rows := self.store.database.select(query, world, number, ROWS_AT_ONCE):
             self.store.database.write("DELETE FROM acts WHERE world = ? AND number <= ?", world, rows[-1][0])

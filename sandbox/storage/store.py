@@ -144,6 +144,7 @@ class Store:
         self.commit_seconds = 0.0
         self._background: list[threading.Thread] = []
         self._lock = threading.Lock()
+        self.checkpoint_turn = threading.Lock()  # of a thread that replaces the rows of a checkpoint
         self._ends = threading.Event()
         if not self.is_shared:
             self.sweep(all_of_them=True)

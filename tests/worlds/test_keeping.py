@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -17,6 +18,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.cli import main
 from sandbox.storage import sqlite_database
 from sandbox.storage.checkpoints import Checkpoints
+from sandbox.storage.database import Database
 from sandbox.storage.marks import LogHead
 from sandbox.storage.postgres_database import PostgresTransaction
 from sandbox.storage.sqlite_database import SqliteDatabase
@@ -234,6 +236,37 @@ def test_two_servers_that_write_a_checkpoint_of_the_same_acts_do_not_disturb_eac
     assert ours.read(world.row, "shape") == theirs.read(world.row, "shape") == (head, AT, b"their life")
     assert server.store.notes == []
     assert rows(server.state, "SELECT count(*) FROM pieces") == [(2,)]
+
+
+def test_two_checkpoints_of_a_world_that_end_together_leave_the_later_one(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = server.worlds.get("default")
+    heads = []
+    for _ in range(2):
+        server.tpp().initiated()
+        row = server.store.find("default")
+        assert row is not None
+        heads.append(LogHead(row.acts, row.head))
+    earlier, later = heads
+    checkpoints, is_there = Checkpoints(server.store), Checkpoints._is_there
+    threads: list[Thread] = []
+
+    def look(database: Any, name: int, head: LogHead, shape: str) -> bool:
+        """The earlier checkpoint has read what is there, and has not written yet, when the later one ends."""
+        seen = is_there(database, name, head, shape)
+        if head == earlier and not isinstance(database, Database) and not threads:
+            later_write = partial(Checkpoints(server.store).write, world.row, later, AT, "shape", [b"later"])
+            threads.append(Thread(target=later_write))
+            threads[0].start()
+            threads[0].join(0.2)
+        return seen
+
+    monkeypatch.setattr(Checkpoints, "_is_there", staticmethod(look))
+    checkpoints.write(world.row, earlier, AT, "shape", [b"earlier"])
+    threads[0].join()
+    assert checkpoints.read(world.row, "shape") == (later, AT, b"later")
+    assert server.store.notes == []
 
 
 # Another program's lock
