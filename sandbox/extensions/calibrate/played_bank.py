@@ -107,14 +107,14 @@ class PlayedBank:
     def note_axes(self) -> None:
         """Makes the bank add each axis to `met` when its code next reads the axis, even if the code has read it
         before."""
-        self._world.bank.note_decisions(self._note)
+        self._world.look(lambda bank: bank.note_decisions(self._note))
 
     def _note(self, field: str) -> None:
         self.met.update(AXES_OF_FIELD.get(field, ()))
 
     def wait_until(self, at: datetime) -> None:
         """Moves the bank's clock forward to this time. Does nothing if the clock is past it."""
-        if at > self._world.bank.clock.now:
+        if at > self._world.look(lambda bank: bank.clock.now):
             move_clock(self._world, lambda now: (max(now, at), 0.0))
 
     def send(self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes) -> OwnReply:
