@@ -16,6 +16,13 @@ def test_a_browser_is_led_on_and_leaves_no_call_behind(app: Flask, tpp: Tpp, pat
     assert tpp.listed("requests") == []
 
 
+@pytest.mark.parametrize("prefix", ["", "/worlds/other"])
+@pytest.mark.parametrize("path", ["/_sandbox/console", "/_sandbox/console/"])
+def test_the_address_above_all_pages_leads_to_the_overview_of_its_world(tpp: Tpp, prefix: str, path: str) -> None:
+    reply = tpp.http.get(prefix + path, headers={"Accept": BROWSER}, follow_redirects=True)
+    assert (reply.status_code, reply.request.path) == (200, f"{prefix}/_sandbox/")
+
+
 @pytest.mark.parametrize("path", ["/", "/favicon.ico"])
 @pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/vnd.service.api+json; version=3"])
 def test_a_program_hears_the_banks_404(tpp: Tpp, path: str, accept: str | None) -> None:

@@ -93,6 +93,11 @@ def return_with_key(visit: ConsoleVisit) -> Response:
     return see_other(resolve_address(visit.root, request.args.get("back", "/")), HEADERS)
 
 
+def return_to_overview(visit: ConsoleVisit) -> Response:
+    """Redirects from the address above all pages to the overview, which has a shorter address."""
+    return see_other(f"{visit.root}/", HEADERS)
+
+
 def refuse_unknown_page(visit: ConsoleVisit) -> Response:
     raise Refusal(Error.NOT_FOUND, input=visit.request.path[:200])
 

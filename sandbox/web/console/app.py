@@ -43,6 +43,7 @@ PAGES = (
     ConsolePage("GET", "/console/key", "sandbox.web.console.answering:return_with_key"),
     ConsolePage("POST", "/console/preview/<action>", "sandbox.web.console.answering:preview"),
     ConsolePage("POST", "/console/do/<action>", "sandbox.web.console.answering:act"),
+    ConsolePage("GET", "/console/", "sandbox.web.console.answering:return_to_overview"),
     ConsolePage("GET", "/console/<path:rest>", "sandbox.web.console.answering:refuse_unknown_page"),
 )
 
