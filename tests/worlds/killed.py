@@ -104,7 +104,7 @@ def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) ->
     database = store.database
     waits = 0 if at_once else random.randrange(1, 4 if what == "checkpoint" else 30)
     steps = random.randrange(1, 400) if isinstance(database, SqliteDatabase) else random.randrange(6)
-    places: dict[str, tuple[Any, str]] = {"checkpoint": (Checkpoints, "_write"), "begin": (store, "begin")}
+    places: dict[str, tuple[Any, str]] = {"checkpoint": (Checkpoints, "write"), "begin": (store, "begin")}
     of, name = places.get(what) or committing(database)
     original = getattr(of, name)
 
