@@ -1,7 +1,8 @@
-"""Checks of a file at its POST, which read every byte and return only the MsgId; and encodings of XML (choice 7).
+"""Checks a bulk file at its POST, and converts XML to UTF-8 (choice 7). The checks read every byte, but return only the
+MsgId.
 
-The checks parse with expat, because libxml2 keeps every name in memory as long as its thread lives. libxml2 reads the
-file later.
+They parse with expat, because libxml2 keeps every name in memory as long as its thread lives. libxml2 reads the file
+later.
 """
 
 import codecs
@@ -21,27 +22,30 @@ UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
 FILE_BYTES_MAX = 64_000_000  # choice 7
 PIECE = 1 << 16
 MESSAGE_ID_PATH = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "MsgId")
-MESSAGE_ID_MAX = 35  # the schema's
-TAG_BYTES_MAX = 1_000_000  # ours: the parser reads an unfinished tag again with each piece
-# Ours, far above what the schema takes: the parser keeps each open element, and each different name.
+MESSAGE_ID_MAX = 35  # the limit of the schema
+# A limit of the sandbox's own. The parser reads an unfinished tag again with each piece, so a long tag takes long.
+TAG_BYTES_MAX = 1_000_000
+# Limits of the sandbox's own, far above those of the schema. They bound the parser's memory, because it keeps each open
+# element and each different name.
 DEPTH_MAX = 10_000
 NAMES_MAX = 50_000
-ELEMENTS_MAX = 6_000_000  # 60 for each of 100,000 transactions; it bounds the time
+ELEMENTS_MAX = 6_000_000  # 60 for each of 100,000 transactions; bounds the time of parsing
 
 UTF_8 = frozenset({"utf_8", "ascii"})
-ENCODING_BYTES = 1000  # at the beginning of a file, in which its XML declaration is
+ENCODING_BYTES = 1000  # the length of the beginning of a file in which the XML declaration is searched
 DECLARED = re.compile(r"""\A\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']""")
 ENCODING_NAME_MAX = 40
-# The first bytes of a file, longest first: a byte order mark, or the sign < in wide characters.
+# The first bytes of a file that tell its encoding: a byte order mark, or `<` in wide characters. The longest are first.
 MARKS = (
     (b"\xff\xfe\0\0", "utf_32_le"), (b"\0\0\xfe\xff", "utf_32_be"),
     (b"<\0\0\0", "utf_32_le"), (b"\0\0\0<", "utf_32_be"),
     (b"\xff\xfe", "utf_16_le"), (b"\xfe\xff", "utf_16_be"), (b"<\0", "utf_16_le"), (b"\0<", "utf_16_be"),
     (b"\xef\xbb\xbf", "utf_8"),
 )  # fmt: skip
-# Codecs of Python that are no encodings of texts, or that hide what the bounds of a file look for.
+# Codecs of Python that are not encodings of texts, or in which the checks would not find the tags that they count.
 REFUSED_CODECS = frozenset({"mbcs", "rot_13", "utf_7", "tactis"})
-# Only these names are looked up, because Python remembers each name that it was asked for.
+# The names of encodings that a file may declare. Python caches every name that it looks up, so others are not looked
+# up.
 READABLE = {
     alias: name
     for alias, name in (aliases | {name: name for name in aliases.values()}).items()
@@ -49,7 +53,8 @@ READABLE = {
 }
 
 Content = bytes | BinaryIO
-Progress = Callable[[], None]  # called every few milliseconds of work: lets other threads run, or moves a progress bar
+# A function that long work calls every few milliseconds. It lets other threads run, or moves a progress bar.
+Progress = Callable[[], None]
 
 
 class UndecodableError(ValueError):
@@ -57,7 +62,8 @@ class UndecodableError(ValueError):
 
 
 def admit_xml(content: Content) -> str | None:
-    """Returns the MsgId or None. Raises ValueError for a file that is empty, too large, malformed, or has a DTD."""
+    """Returns the MsgId, or None if the file has no valid one. Raises ValueError for a file that is empty, too large or
+    malformed, or that has a DTD."""
     converter = Utf8Converter()
     pieces = _read_pieces(content)
     first = converter.convert(next(pieces))
@@ -109,14 +115,15 @@ def _refuse_doctype(*_: object) -> NoReturn:
 
 
 class ElementLimits:
-    """Limits the open elements and the names that the parser keeps of a file, and finds the MsgId."""
+    """Counts the elements and names that the parser keeps of a file, and raises ValueError above a limit. Also finds
+    the MsgId."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self.message_id: str | None = None
         self._parser = parser
         self._depth = self._count = 0
         self._names: set[str | None] = set()
-        self._is_seeking = True  # the MsgId, which the schema places among the first tags
+        self._is_seeking = True  # until the place of the MsgId, which is among the first tags, has been read
         self._text = ""
         parser.ordered_attributes = True
         parser.StartElementHandler = self._start
@@ -169,7 +176,8 @@ class ElementLimits:
 
 
 class Utf8Converter:
-    """Converts an XML file to UTF-8 piece by piece. Its first bytes and its declaration give its encoding."""
+    """Converts an XML file to UTF-8, piece by piece. Finds the encoding from the first bytes and the XML
+    declaration."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -217,6 +225,6 @@ def encoding_of(start: bytes) -> str:
 
 
 def _encoding_family_of(name: str) -> str:
-    """Returns `utf_16` or `utf_32` if the name is such an encoding, of any byte order. Returns an empty text for any
+    """Returns `utf_16` or `utf_32` for an encoding of this family, of any byte order. Returns an empty text for any
     other encoding."""
     return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

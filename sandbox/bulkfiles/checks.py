@@ -1,4 +1,5 @@
-"""Checks of transfers and batches: those of both formats, and those of the SEPA rulebook for pain.001 (choice 7)."""
+"""Checks of transfers and batches (choice 7). Some are for both formats. Those of the SEPA rulebook are for
+pain.001."""
 
 import re
 import unicodedata
@@ -29,7 +30,8 @@ from sandbox.bulkfiles.report import (
 
 EUR = "EUR"
 TRANSACTIONS_MAX = 100_000  # choice 7
-NAME_LENGTH_MAX = 300  # ours: stored characters of an identification that is too long for the schema (35)
+# a limit of the sandbox's own: stored characters of an identification above the schema's limit (35)
+NAME_LENGTH_MAX = 300
 REFERENCE_MAX = 35
 NOT_PROVIDED = "NOTPROVIDED"  # the SEPA rulebook's word for no reference; it need not be unique
 CHARGE_BEARER = "SLEV"
@@ -43,17 +45,17 @@ ADDRESS_LINES_MAX = 2
 NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
-NUMBER_LENGTH_MAX = 20  # ours: numbers of that length can be added exactly
+NUMBER_LENGTH_MAX = 20  # a limit of the sandbox's own: numbers up to this length are added exactly
 SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
 SEPA_SET_IN_WORDS = "letters, digits, blank and / - ? : ( ) . , ' +"
-# Nearly every text, in one match: the usual Latin letters with marks too, and what indents a file. Control characters
-# within a text are the concern of each field's own check.
+# Matches nearly every text at once: the SEPA set, the usual Latin letters with marks, and the indentation between
+# elements. The check of each field finds control characters within a text.
 USUAL_TEXT = re.compile(r"[A-Za-z0-9/\-?:().,'+ \t\r\n\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]*")
 INDENTATION = "\t\r\n"
-# Elements that stay with this bank and reach no clearing, so that their characters are free.
+# Elements that this bank does not send to other banks. They may have any characters.
 NOT_SENT_ON = frozenset({"CtctDtls", "SplmtryData", "RltdRmtInf"})
 
-Fault = tuple[str, FindingCode, str]  # field or path, code, text
+Fault = tuple[str, FindingCode, str]  # its field or path, its code and its text
 
 
 @dataclass(slots=True)
@@ -67,14 +69,14 @@ class TransferText:
     amount: str
     currency: str
     endtoend_identification: str
-    structured: list[str | None]  # None: a structured part without its reference
+    structured: list[str | None]  # None for a structured part that has no reference
     unstructured: list[str]
     instruction: str = ""
     charge_bearer: str = ""
     service_levels: list[str] = field(default_factory=list)
     instrument: str = ""  # the local instrument
-    scheme: str = ""  # of the structured communication, in capitals
-    is_equivalent: bool = False  # the amount is given as its worth in another currency
+    scheme: str = ""  # the scheme of the structured communication, in capitals
+    is_equivalent: bool = False  # whether the amount is given by its equivalent in another currency
 
 
 class FileReader:
@@ -83,7 +85,7 @@ class FileReader:
     def __init__(self, rules: ValidationRules) -> None:
         self.rules = rules
         self.allowance = Allowance()
-        self.findings = FileFindings(self.allowance)  # those that refuse the whole file
+        self.findings = FileFindings(self.allowance)  # the findings that refuse the whole file
         self.endtoend_ids = set[str]()
 
 
@@ -139,7 +141,8 @@ def find_amount_faults(transfer: TransferText) -> Iterator[Fault]:
 
 
 def read_reference(text: str) -> str | None:
-    """Returns the canonical form of a Belgian communication, or an ISO 11649 reference. None for any other text."""
+    """Returns the canonical form of a Belgian structured communication, or an ISO 11649 reference unchanged. Returns
+    None for any other text."""
     return read_creditor_reference(text) if text.startswith("RF") else read_structured(text)
 
 
@@ -278,7 +281,7 @@ def list_names_below(ancestor: Any, node: Any) -> list[str]:
     return names[::-1]
 
 
-# Values, and the bulk that is being read
+# Values, and the batch that is being read
 
 
 def make_transfer(transfer: TransferText) -> Transfer:
@@ -319,11 +322,11 @@ def read_decimal(text: str) -> Decimal | None:
 
 @dataclass(slots=True)
 class AmountSum:
-    """The number of amounts, and the sum of those amounts that are numbers."""
+    """The number of amounts, and the sum of the amounts that are numbers."""
 
     count: int = 0
     total: Decimal = Decimal(0)
-    is_whole: bool = True  # every amount is a number
+    is_whole: bool = True  # whether every amount is a number
 
     def add(self, text: str) -> None:
         self.count += 1
@@ -350,7 +353,7 @@ class BatchDraft:
     debtor_iban: str = ""
     debtor_currency: str = EUR
     batch_booking: bool = False
-    instant_count: int = 0  # transactions that ask for an instant transfer
+    instant_count: int = 0  # the number of transactions that ask for an instant transfer
     is_instant: bool = False
     has_valid_head: bool = True
     sum: AmountSum = field(default_factory=AmountSum)

@@ -16,13 +16,13 @@ HEADER = (
     "endtoend_identification", "remittance_structured", "remittance_unstructured",
 )  # fmt: skip
 TEXT_COLUMNS = ("creditor_name", "endtoend_identification", "remittance_unstructured")
-FORMULA_SIGNS = ("=", "+", "-", "@")  # a spreadsheet that opens the file would run such a cell
+FORMULA_SIGNS = ("=", "+", "-", "@")  # a spreadsheet would run a cell that begins with one of these
 COLUMNS = {"structured": "remittance_structured", "unstructured": "remittance_unstructured"}
-# The characters of an identification in the SEPA rulebook; more than those of choice 5.
+# The characters that the SEPA rulebook allows in an identification. Choice 5 allows fewer.
 IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
 NO_IDENTIFICATION = "it takes 1 to 35 characters of the SEPA set"
-LINE_MAX = 10_000  # characters; ours
-LINES_MAX = 2 * TRANSACTIONS_MAX  # ours: blank ones count here
+LINE_MAX = 10_000  # characters; a limit of the sandbox's own
+LINES_MAX = 2 * TRANSACTIONS_MAX  # a limit of the sandbox's own; blank lines count too
 LINES_PER_PROGRESS = 200  # between two calls of `progress`
 
 NumberedLine = tuple[int, str]
@@ -110,7 +110,8 @@ class CsvFileReader(FileReader):
 
 
 def find_column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault]:
-    """Yields faults of references, which the rulebook does not regulate in a csv (service 2.3), and of formulas."""
+    """Yields the faults that are checked in a csv only: faults of references, because the SEPA rulebook does not
+    regulate them there (service 2.3), and texts that a spreadsheet would run as formulas."""
     structured = row["remittance_structured"]
     if not IDENTIFICATION.fullmatch(row["endtoend_identification"]):
         yield "endtoend_identification", "ENDTOEND_ID", NO_IDENTIFICATION

@@ -1,4 +1,4 @@
-"""Reads and checks pain.001 in its two versions: first the schema, then the rules that the schema lacks (choice 7)."""
+"""Reads and checks both versions of pain.001: first against the schema, then against further rules (choice 7)."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -18,7 +18,7 @@ from sandbox.bulkfiles.pain001_stream import (
 )
 from sandbox.bulkfiles.report import BatchReport, FileFindings, FileReport, RefusedBatch, ValidationRules
 
-# Where a transaction has its fields, for the places of findings; the newer version calls a BIC otherwise.
+# The path of each field in a transaction, which findings name. The newer version has another path for a BIC.
 TEXT_PATHS = {
     "creditor_name": "Cdtr/Nm",
     "creditor_iban": "CdtrAcct/Id/IBAN",
@@ -52,7 +52,7 @@ class Dialect:
         self.path = cache(lambda path: "/".join(prefix + name for name in path.split("/")))
 
     def read_text(self, element: Any, path: str) -> str:
-        """Returns the text at a path. Empty if it is missing."""
+        """Returns the text at a path, or an empty text if the element is missing."""
         return str(element.findtext(self.path(path), ""))
 
     def transfer(self, place: str, element: Any) -> TransferText:
@@ -79,7 +79,7 @@ class Dialect:
         return [self.read_text(level, "Cd") or "a level of one's own (Prtry)" for level in levels]
 
     def read_instrument(self, element: Any) -> str:
-        """Returns the local instrument of a batch or a transaction. Empty if it is missing."""
+        """Returns the local instrument of a batch or a transaction, or an empty text if it is missing."""
         if element.find(self.path("PmtTpInf/LclInstrm")) is None:
             return ""
         return self.read_text(element, "PmtTpInf/LclInstrm/Cd") or "a local instrument of one's own (Prtry)"
@@ -107,7 +107,7 @@ class BatchHead:
             dialect.read_instrument(element),
         )
         self.is_moment = bool(text(f"{dialect.date}Tm"))
-        self.day = text(dialect.date)[:10]  # a date of the schema may name a zone, which no banking day has
+        self.day = text(dialect.date)[:10]  # without the time zone that the schema allows after a date
 
 
 class PainFileReader(checks.FileReader):
@@ -119,14 +119,14 @@ class PainFileReader(checks.FileReader):
         self.batches: list[BatchReport | RefusedBatch] = []
         self.batch_names = set[str]()
         self.sum = AmountSum()
-        self.declared: tuple[str, str] = ("", "")  # number and sum of the header
+        self.declared: tuple[str, str] = ("", "")  # the number and the sum that the header declares
         self.draft = BatchDraft("", self.findings, rules.today)
 
     def read(self, content: bytes, progress: Progress) -> FileReport:
         stream = ElementStream()
         try:
             parts = stream.read_parts(content, progress)
-            next(parts)  # the root, which has the version
+            next(parts)  # the root, whose tag has the version
             with borrow_schema(stream.version) as schema:
                 self._read_parts(parts, schema, Dialect(stream.version))
         except UnreadableError as error:
@@ -141,7 +141,7 @@ class PainFileReader(checks.FileReader):
                 case ElementPart.TRANSACTION:
                     self._read_transaction(schema, dialect, element)
                 case ElementPart.BATCH_START:
-                    if len(self.batches) == TRANSACTIONS_MAX:  # each bulk would have one transaction at least
+                    if len(self.batches) == TRANSACTIONS_MAX:  # each batch has at least one transaction
                         raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} bulks")
                     place = f"PmtInf[{len(self.batches) + 1}]"
                     self.draft = BatchDraft(place, FileFindings(self.allowance), self.rules.today)
@@ -218,7 +218,8 @@ class PainFileReader(checks.FileReader):
                     yield f"{name}/{path}", code, fault
 
     def _read_day(self, head: BatchHead) -> Iterator[Fault]:
-        """Reads the execution day and yields its faults. An instant batch is instant as a whole, and runs today."""
+        """Reads the execution day and yields its faults. If one transaction of a batch is instant, all must be instant,
+        and the day must be today."""
         draft = self.draft
         try:
             if head.is_moment:

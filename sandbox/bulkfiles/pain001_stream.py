@@ -31,14 +31,16 @@ from sandbox.bulkfiles.report import TEXTS_MAX, FindingCode
 
 NAMES = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "PmtInf", "CdtTrfTxInf")
 REPEATED = NAMES[3:]
-PIECE = 1 << 14  # bytes: so small that others wait for a few milliseconds only
-MARKUP_MAX = 20_000  # ours: tags and attributes outside of transactions, or in one of them
-TAGS_MAX = 2_000  # ours: different opening tags
+PIECE = 1 << 14  # bytes; parsing them takes a few milliseconds, for which other calls wait
+# Limits of the sandbox's own. MARKUP_MAX limits the tags and attributes in one transaction, or between two
+# transactions. TAGS_MAX limits the different opening tags.
+MARKUP_MAX = 20_000
+TAGS_MAX = 2_000
 TAG = re.compile(rb"<([^/!][^>]*)>")
-NAMESPACE_SHOWN = 100  # characters of a namespace that the file made up
+NAMESPACE_SHOWN = 100  # characters of an unknown namespace that an error shows
 XSD = "{http://www.w3.org/2001/XMLSchema}"
 
-# The least content that the schemas take.
+# The least content that the schemas accept.
 TRANSACTION = (
     '<CdtTrfTxInf xmlns="{namespace}"><PmtId><EndToEndId>1</EndToEndId></PmtId>'
     '<Amt><InstdAmt Ccy="EUR">1</InstdAmt></Amt></CdtTrfTxInf>'
@@ -47,7 +49,7 @@ BATCH = (
     '<PmtInf xmlns="{namespace}"><PmtInfId>1</PmtInfId><PmtMtd>TRF</PmtMtd><ReqdExctnDt>{date}</ReqdExctnDt><Dbtr/>'
     f"<DbtrAcct><Id><IBAN>BE000</IBAN></Id></DbtrAcct><DbtrAgt><FinInstnId/></DbtrAgt>{TRANSACTION}</PmtInf>"
 )
-VERSION_OF = {f"{{{NAMESPACE}{version}}}Document": version for version in VERSIONS}  # by the tag of the root
+VERSION_OF = {f"{{{NAMESPACE}{version}}}Document": version for version in VERSIONS}  # keys: tags of root elements
 DATES = {"pain.001.001.03": "2000-01-01", "pain.001.001.09": "<Dt>2000-01-01</Dt>"}
 
 UNEXPECTED = re.compile(r"Element '(?:\{(?P<namespace>[^}]*)\})?(?P<local>[^']*)': This element is not expected")
@@ -57,16 +59,16 @@ _idle_schemas: dict[str, list[Any]] = {version: [] for version in VERSIONS}
 
 
 class ElementPart(Enum):
-    ROOT = auto()  # its start tag was read, and the version is known
+    ROOT = auto()  # only its start tag, which has the version
     HEADER = auto()
     BATCH_START = auto()
     TRANSACTION = auto()
-    BATCH = auto()  # with a minimal transaction
-    WHOLE = auto()  # the document with a minimal bulk
+    BATCH = auto()  # the batch with a minimal transaction
+    WHOLE = auto()  # the document with a minimal batch
 
 
 class UnreadableError(Exception):
-    """The rest of the file cannot be read. Has the place, code and text of the finding."""
+    """Raised when the rest of the file cannot be read. Has the place, code and text of the finding."""
 
     def __init__(self, place: str, code: FindingCode, text: str) -> None:
         super().__init__(text)
@@ -75,13 +77,13 @@ class UnreadableError(Exception):
 
 @dataclass(slots=True)
 class RepeatedElements:
-    """Removes repeated children of one parent after they were read, so that the tree stays small."""
+    """Removes the repeated children of one parent after they were read, so that the tree stays small."""
 
     tag: str
-    minimal: str  # the least content of one
+    minimal: str  # the least content that the schema accepts in such a child
     first: Any = None
     last_kept: Any = None
-    has_other: bool = False  # an element of another name was kept
+    has_other: bool = False  # whether an element of another name was kept
 
     def remove_before(self, child: Any) -> None:
         """Removes the elements between the last kept element and `child`. Keeps the first child, but empties it."""
@@ -129,7 +131,7 @@ class ElementStream:
         self._batch: Any = None
         self._batches = self._transactions = RepeatedElements("", "")
         self._tags: set[bytes] = set()
-        self._markup = 0  # signs of markup since the last transaction or bulk
+        self._markup = 0  # the number of tags and attributes since the last transaction or batch
 
     def read_parts(self, content: bytes, progress: Progress) -> Iterator[tuple[ElementPart, Any]]:
         """Yields each part of the file once. A part may change when the next part is requested."""
@@ -145,7 +147,7 @@ class ElementStream:
             document = self._parser.close()
         except etree.XMLSyntaxError as error:
             raise UnreadableError(str(error.lineno or 1), "XML", error.msg) from None
-        if self._root is None:  # the parser has events of known names only
+        if self._root is None:  # the parser gives no event for an unknown root
             raise _make_version_error(document.tag)
         if self._message is not None:
             self._batches.remove_rest(self._message)
@@ -241,7 +243,7 @@ def borrow_schema(version: str) -> Iterator[Any]:
 
 def _compile(version: str) -> Any:
     root = etree.fromstring((resources.files("sepaxml") / "schemas" / f"{version}.xsd").read_bytes())
-    for name in REPEATED:  # as global elements, so that each can be validated alone
+    for name in REPEATED:  # makes them global elements of the schema, so that each can be validated alone
         (declared,) = root.findall(f".//{XSD}element[@name='{name}']")
         etree.SubElement(root, f"{XSD}element", name=name, type=declared.get("type", ""))
     return etree.XMLSchema(root)
@@ -261,9 +263,10 @@ def find_schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
 
 
 def _sentence_of(message: str, namespace: str) -> str:
-    """Returns the schema's message without the long namespace, and with the reason why a date does not exist.
+    """Returns the schema's message without the long namespace. For a date that does not exist, adds this reason.
 
-    An element in another namespace gets its own sentence, because the schema's message would expect the refused name.
+    For an element in another namespace, returns a sentence of our own. There the schema's message would say that it
+    expects the very name that it refuses.
     """
     unexpected = UNEXPECTED.match(message)
     if unexpected and (unexpected["namespace"] or "") != namespace:

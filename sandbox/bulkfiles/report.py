@@ -11,13 +11,16 @@ from sandbox.banking.money import Money
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.moves import Status
 
-TEXTS_MAX = 20  # choice 7: of each bulk, and of the file as a whole
-TEXTS_OF_FILE_MAX = 10_000  # ours: a file of 100,000 faulty bulks must not grow without bound
-TEXT_LENGTH_MAX = 300  # ours: a finding may quote a value, but not a megabyte of it
+TEXTS_MAX = 20  # stored findings of each batch, and of the file itself (choice 7)
+# Limits of the sandbox's own, because a report must stay small. A file may have 100,000 faulty batches, and a finding
+# may quote a value of a megabyte.
+TEXTS_OF_FILE_MAX = 10_000
+TEXT_LENGTH_MAX = 300
 
 # All codes of findings. The rules of a scenario may add others (choice 13).
 FindingCode = Literal[
-    "ENCODING", "XML", "VERSION", "STRUCTURE", "TOO_MANY", "HEADER", "NO_TRANSACTION",  # the file cannot be read on
+    # the rest of the file cannot be read
+    "ENCODING", "XML", "VERSION", "STRUCTURE", "TOO_MANY", "HEADER", "NO_TRANSACTION",
     "XSD", "CSV", "COLUMNS", "FORMULA",  # its form
     "MSG_ID", "DUPLICATE_MSGID", "NB_OF_TXS", "CTRL_SUM",  # its header
     "PMT_INF_ID", "DUPLICATE_PMT_INF", "PMT_MTD", "DATE", "DEBTOR_AGENT",  # bulks
@@ -33,7 +36,7 @@ class ValidationRules(NamedTuple):
 
     today: date
     days_ahead_max: int = Decisions.execution_days_ahead_max
-    with_digits: bool = True  # check digits of structured communications count (axis creditor_reference_in_file)
+    with_digits: bool = True  # whether check digits of communications are checked (axis creditor_reference_in_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class Allowance:
 
 @dataclass(slots=True)
 class FileFindings:
-    """Counts findings by code, and stores the first of them."""
+    """Counts findings by code. Stores the first TEXTS_MAX of them, while the allowance of the file lasts."""
 
     allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
     first: list[FileFinding] = field(default_factory=list)
@@ -105,8 +108,8 @@ class RefusedTransfer:
 
     place: str
     endtoend_identification: str
-    codes: tuple[str, ...]  # of its faults, each once
-    findings: tuple[FileFinding, ...]  # those that its bulk keeps
+    codes: tuple[str, ...]  # the codes of its faults, each once
+    findings: tuple[FileFinding, ...]  # those of its findings that the batch stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +125,9 @@ class BatchReport:
     transfers: tuple[Transfer, ...]
     number_of_transactions: int
     control_sum: Decimal
-    findings: FileFindings  # of transfers that were left out
-    is_instant: bool = False  # executed as instant transfers are
-    refused: tuple[RefusedTransfer, ...] = ()  # left out
+    findings: FileFindings  # the findings about the transfers in `refused`
+    is_instant: bool = False  # whether it is executed as instant transfers are
+    refused: tuple[RefusedTransfer, ...] = ()  # its transfers with faults, which are not executed
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +139,9 @@ class RefusedBatch:
     number_of_transactions: int
     control_sum: Decimal
     findings: FileFindings
-    rest: BatchReport | None = None  # its valid transfers, if only some transfers have faults
-    transfers: tuple[Transfer, ...] = ()  # the valid ones of a bulk without a rest
-    refused: tuple[RefusedTransfer, ...] = ()  # the others of a bulk without a rest
+    rest: BatchReport | None = None  # the batch without its faulty transfers, if only some transfers have faults
+    transfers: tuple[Transfer, ...] = ()  # if there is no `rest`: its valid transfers
+    refused: tuple[RefusedTransfer, ...] = ()  # if there is no `rest`: its transfers with faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ class FileReport:
     message_id: str | None
     batches: tuple[BatchReport | RefusedBatch, ...]
     findings: FileFindings
-    version: str | None = None  # of a pain.001, such as pain.001.001.09
+    version: str | None = None  # such as pain.001.001.09; None for a csv
 
     @property
     def valid_batches(self) -> tuple[BatchReport, ...]:
@@ -178,7 +181,7 @@ class FileStatus(NamedTuple):
     kind: str  # pain.001 or csv
     version: str | None
     message_id: str | None
-    reference: str | None  # the TPP's own
+    reference: str | None  # the TPP's own reference of the file
     status: Status
     reason: str | None
     findings: FileFindings

@@ -1,4 +1,4 @@
-"""Sample bulk files. In place of dates they have words in braces, because fixed dates would soon be in the past."""
+"""Sample bulk files. Their dates are filled in when a sample is used, because fixed dates would soon be in the past."""
 
 import re
 from datetime import date, timedelta
@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from sandbox.banking.countries import read_fixture
 from sandbox.bulkfiles.checks import find_reference_fault
 
-# What the bank says about each. The debtor accounts are those of the customer `bakkerij`.
+# What each sample shows. Their debtor accounts belong to the customer `bakkerij`.
 SAMPLES = {
     "three-bulks.pain.001.001.03.xml": "holds: three bulks of two accounts, today and tomorrow",
     "three-bulks.pain.001.001.09.xml": "holds: the same in the newer version",

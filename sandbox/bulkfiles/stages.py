@@ -1,5 +1,5 @@
-"""The two stages in which a bulk file is read (choice 7). At the POST the file is only admitted. Later it is validated,
-which gives a report."""
+"""The two stages in which a bulk file is read (choice 7). At the POST the bank only admits the file. Later it validates
+the file and makes a report."""
 
 import zlib
 from typing import Literal, NamedTuple
@@ -10,8 +10,8 @@ from sandbox.lazy import load
 
 Kind = Literal["pain.001", "csv"]
 
-LARGE_BYTES = 100_000  # ours: reading them takes about 20 ms
-PREPARED_MAX = 4  # ours: reports that wait for their bank; one that was dropped is made again
+LARGE_BYTES = 100_000  # reading so many bytes takes about 20 ms
+PREPARED_MAX = 4  # reports that are stored until their bank takes them; a dropped report is made again
 
 
 READERS = {
@@ -21,7 +21,7 @@ READERS = {
 
 
 class ReportInput(NamedTuple):
-    """All inputs on which a report depends, with the file as the log stores it."""
+    """Everything on which a report depends. `packed` is the file as the log stores it."""
 
     kind: Kind
     packed: bytes
@@ -50,7 +50,7 @@ def read_file(kind: Kind, content: bytes, rules: ValidationRules, progress: Prog
 
 
 def count_progress(kind: Kind, content: bytes) -> int:
-    """Returns about how often `read_file` calls `progress`."""
+    """Returns an estimate of how often `read_file` calls `progress`."""
     if kind == "csv":
         return content.count(b"\n") // int(load("sandbox.bulkfiles.csv_reader:LINES_PER_PROGRESS"))
     return len(content) // int(load("sandbox.bulkfiles.pain001_stream:PIECE"))
@@ -61,15 +61,17 @@ def make_report(file: ReportInput, progress: Progress = ignore_progress) -> File
 
 
 def take_report(file: ReportInput, progress: Progress = ignore_progress) -> FileReport:
-    """Returns the prepared report and forgets it, as the bank adds findings to it. Without one, makes a report."""
+    """Returns the prepared report, and forgets it because the bank adds its own findings to the report. If there is no
+    prepared report, makes one."""
     return _prepared.pop(file, None) or make_report(file, progress)
 
 
 def prepare_report(file: ReportInput, progress: Progress) -> None:
-    """Makes and stores a report before the bank needs it. Ignores an error, which `take_report` then raises."""
+    """Makes and stores a report before the bank needs it. If this fails, ignores the error, because `take_report` will
+    raise it."""
     try:
         report = take_report(file, progress)
-    except Exception:  # our mistake
+    except Exception:  # a bug of the sandbox
         report = None
     _prepared[file] = report
     for oldest in list(_prepared)[:-PREPARED_MAX]:

@@ -3,7 +3,7 @@
 The bank's statuses become those of ISO 20022. A file or batch whose transactions do not all have the same status is
 PART. pain.002.001.03 has no status for a cancelled file, so it is RJCT, with DS02 unless the bank gave another reason.
 
-A report of 100,000 transactions has 25 MB, so it is written piece by piece.
+A report of 100,000 transactions has 25 MB, so the functions yield it piece by piece.
 """
 
 import csv
@@ -44,8 +44,8 @@ ISO_STATUSES = {
     Status.CANC: REJECTED,
 }
 ENDED = (Status.RJCT, Status.CANC)
-CANCELLED = "DS02"  # ordered by an authorised user
-# The reason of ISO 20022 for each finding (its list ExternalStatusReason1Code).
+CANCELLED = "DS02"  # an authorised user ordered it
+# For each code of a finding: the reason of ISO 20022 (from its list ExternalStatusReason1Code).
 REASONS_OF_FINDINGS: dict[FindingCode, str] = {
     **dict.fromkeys(("ENCODING", "XML", "VERSION", "STRUCTURE", "HEADER"), "FF01"),  # the form of the file
     **dict.fromkeys(("XSD", "CSV", "COLUMNS"), "FF01"),
@@ -95,10 +95,10 @@ class ReportLine(NamedTuple):
     reference: str
     status: str
     reasons: tuple[StatusReason, ...]
-    counts: Counter[str]  # transactions by status
+    counts: Counter[str]  # the number of transactions by status
     amount: Decimal | None
     place: str = ""
-    transfer: Transfer | None = None  # of a valid transaction
+    transfer: Transfer | None = None  # the transfer, if the line is about a valid transaction
 
     @property
     def number(self) -> int:
@@ -129,7 +129,7 @@ def make_batch_line(item: BatchStatus) -> ReportLine:
     batch, refused = item.batch, content_of(item.batch).refused
     of_transfers = {finding for transfer in refused for finding in transfer.findings}
     own = _reasons_of(finding for finding in batch.findings if finding not in of_transfers)
-    is_whole = isinstance(batch, RefusedBatch) or not refused  # else the sum is that of the valid ones
+    is_whole = isinstance(batch, RefusedBatch) or not refused  # else control_sum is the sum of the valid transfers only
     counts = count_transactions(item)
     status = _find_common_status(counts) or ISO_STATUSES[item.status]
     reasons = (own if item.status in ENDED else ()) or _end_reasons(item.status, item.reason)
@@ -157,7 +157,7 @@ def _make_refused_line(transfer: RefusedTransfer) -> ReportLine:
 
 
 def content_of(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """Returns the report with the batch's transactions. For a refused batch with a `rest`, this is the `rest`."""
+    """Returns the report that has the batch's transfers: its `rest` if it has one, else the batch itself."""
     return batch.rest if isinstance(batch, RefusedBatch) and batch.rest is not None else batch
 
 
@@ -190,7 +190,8 @@ def _reasons_of(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
 
 
 def _end_reasons(status: Status, reason: str | None) -> tuple[StatusReason, ...]:
-    """Returns why the file or batch ended, or why it still waits."""
+    """Returns the reason for which the file or batch ended or waits, as a tuple. The tuple is empty if there is
+    none."""
     if reason is None and status in ENDED:
         reason = CANCELLED if status is Status.CANC else Reason.NOT_GIVEN.code
     return () if reason is None else (StatusReason(_convert_code(reason)),)
@@ -207,7 +208,7 @@ def write_pain002(file: FileStatus) -> Iterator[str]:
     version = PAIN_002.get(file.version or "", NEWEST)
     is_newer = version == NEWEST
     moment = _write_element("CreDtTm", write_instant(file.at))
-    # A message has an id of its own, and the report of a later moment is another message.
+    # Two reports of one file at two moments are two messages, so their ids must differ.
     message_id = _write_element("MsgId", f"{file.file_id.replace('-', '')[:20]}-{file.at:%y%m%d%H%M%S}")
     agent = f"<DbtrAgt><FinInstnId>{_write_element('BICFI' if is_newer else 'BIC', BANK_BIC)}</FinInstnId></DbtrAgt>"
     whole = make_file_line(file)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sandbox.worlds.beginning import Beginning
     from sandbox.worlds.registry import WorldRegistry
 
-KEY_LENGTH_MIN = 16  # characters, where strangers can try
+KEY_LENGTH_MIN = 16  # characters of a key, if the controls are open to a network
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class AccessOptions:
             return Trust(self.pki)
 
     def demand_closed(self) -> None:
-        """Ends the command if the controls would listen on a network without a key."""
+        """Ends the command if the controls would be open to a network without a key, or if an option is wrong."""
         if self.key == "":
             raise click.BadParameter("an empty key protects nothing", param_hint="--key")
         if self.tls and self.pki is None:
@@ -130,7 +130,7 @@ class AccessOptions:
         return replace(beginning, settings=replace(beginning.settings, client_certificates=certificates_mode))
 
     def open_controls(self, app: Any, worlds: "WorldRegistry", bank: str) -> str | None:
-        """Serves the controls on a port of their own, and returns its address. Returns None if no such port is set."""
+        """If the controls have a separate port, serves them there and returns the address. Otherwise returns None."""
         from sandbox.app import assemble_controls
         from sandbox.server.server import make_server, port_of
         from sandbox.web.api.addresses import CONTROLS
@@ -146,7 +146,8 @@ class AccessOptions:
         return address
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
-        """Makes a server that listens. Returns its address and the function that serves."""
+        """Makes a server for the bank, which already listens. Returns its address, and the function that serves until
+        the process ends."""
         from sandbox.server.server import port_of
 
         server = listen(lambda: self._make_server(app), f"{self.host}:{self.port}")
@@ -166,7 +167,7 @@ class AccessOptions:
 
 
 def listen(make: Callable[[], Any], where: str) -> Any:
-    """Makes a server. Raises a ClickException if it cannot listen."""
+    """Calls `make`, which makes a server. Ends the command if the server cannot listen."""
     try:
         return make()
     except OSError as error:

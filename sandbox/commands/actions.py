@@ -1,4 +1,4 @@
-"""Commands of a running sandbox that need more than a call of a control; the others are generated from rows."""
+"""The commands that do more than call one control. The other commands are generated from the rows of the controls."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""The command `open`: a page of a running sandbox in the browser."""
+"""The command `open`, which opens a page of a running sandbox in the browser."""
 
 from difflib import get_close_matches
 from urllib.parse import quote
@@ -41,7 +41,7 @@ def browse(far: RemoteWorld, target: str | None) -> None:
 
 
 def page_of(far: RemoteWorld, target: str | None) -> str:
-    """Returns the path of the page. Raises a ClickException if the world has nothing of that name."""
+    """Returns the path of the page. Ends the command if the world has no page and no id of that name."""
     far.call("GET", "/health")
     path = PAGES.get(target or "console") or find_page_of_id(far, target or "")
     if path is None:
@@ -54,8 +54,7 @@ def page_of(far: RemoteWorld, target: str | None) -> str:
 
 
 def find_page_of_id(far: RemoteWorld, name: str) -> str | None:
-    """Returns the path of the console's page about the initiation, the account or the call of that name. Returns None
-    if there is none."""
+    """Returns the path of the console's page about the initiation, the account or the call with this id, or None."""
     quoted = quote(name, safe="")
     for kind in WITH_IDS:
         if has(far, f"/{kind}/{quoted}"):

@@ -33,7 +33,7 @@ def today_of(today: datetime | None) -> date:
 
 
 def kind_of(content: bytes) -> str:
-    """Guesses the kind of a file by its first byte."""
+    """Returns `pain.001` for a file that begins like XML, and `csv` for any other file."""
     return "pain.001" if content[:100].lstrip().startswith(BEGINS_XML) else "csv"
 
 

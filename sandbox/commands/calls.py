@@ -1,4 +1,5 @@
-"""The commands about calls: their list (`requests`), questions (`count`, `verify`) and barriers (`hold`, `release`)."""
+"""The commands about recorded calls (`requests`, `count`, `verify`) and about barriers that hold calls (`hold`,
+`release`)."""
 
 import json
 import sys
@@ -14,7 +15,7 @@ from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import limit_rows
 from sandbox.server.call_line import call_line
 
-EVERY = 0.5  # seconds between two looks, with --follow
+EVERY = 0.5  # with --follow: seconds between two questions for new calls
 NEWEST = 50
 
 
@@ -44,7 +45,7 @@ def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: 
         since = max([since, *(row["seq"] for row in calls["requests"])])
         try:
             sleep(EVERY)
-        except KeyboardInterrupt:  # is how a person ends it
+        except KeyboardInterrupt:  # the way in which a person ends --follow
             return
         calls = far.call("GET", f"/requests?since={since}")
         rows = [row for row in calls["requests"] if fits(row, filters)]
@@ -74,7 +75,7 @@ def _read_headers(context: click.Context, param: click.Parameter, values: tuple[
     return {name: text for name, _, text in pairs} or None
 
 
-# The options that make a matcher; the command gets it as one mapping.
+# The options that describe which calls to count. The command gets them as one mapping.
 matcher = all_of(
     click.option("--body", callback=read_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.'),
     click.option(

@@ -1,4 +1,4 @@
-"""Completes ids and names at the tab key. The values come from the running server."""
+"""Completes ids and names when the user presses the tab key. The values come from the running server."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +7,9 @@ from urllib.parse import quote
 import click
 from click.shell_completion import CompletionItem
 
-WITHIN = 1.0  # seconds that a person waits for it
+WITHIN = 1.0  # timeout in seconds, because a person waits
 SHOWN_MAX = 200
-# The name of an argument or option -> the lists of the controls that have its values, each with the field.
+# For each argument or option: the lists of the controls that have its values, each with the field to read.
 LISTS = {
     "payment_id": (("payments", "payment_id"), ("standing-orders", "payment_id"), ("bulk-payments", "payment_file_id")),
     "customer": (("customers", "customer"),),
@@ -27,8 +27,8 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def find_completer(name: str, *words: str) -> Complete | None:
-    """Returns the function that completes an argument or option with these words, and with the values of the server's
-    list `name`."""
+    """Returns the function that completes the argument or option `name`, with its values on the server and these words.
+    Returns None if the server has no list of its values."""
     if name not in LISTS:
         return None
 
@@ -58,7 +58,8 @@ def list_values(context: click.Context, name: str, field: str) -> list[str]:
             if world in (None, "default") or name == "worlds":
                 there = server
             else:
-                server.call("GET", f"/worlds/{quote(world, safe='')}")  # a look makes no world
+                # Fails if there is no such world. Without it, the list below would make the world.
+                server.call("GET", f"/worlds/{quote(world, safe='')}")
                 there = server.world(world)
             return [str(row[field]) for row in reversed(there.listed(name))]
     except (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable, NotJson, click.BadParameter, KeyError):
@@ -66,7 +67,8 @@ def list_values(context: click.Context, name: str, field: str) -> list[str]:
 
 
 def option_of(context: click.Context, name: str) -> Any:
-    """Returns the value of an option, which may be before the command, after its first word, or at the end."""
+    """Returns the value of an option of this command or of the groups above it, because a user may give it to each of
+    them. The innermost one counts."""
     above: click.Context | None = context
     while above is not None:
         if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

@@ -1,4 +1,4 @@
-"""Commands that only call a control. Each command is made from the row of its control."""
+"""The commands that only call a control. Each command is generated from the row of its control."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -13,18 +13,18 @@ from sandbox.commands.remote import RemoteWorld, cell, describe_clock, remote
 from sandbox.web.controls.control_row import Command, Control, type_of
 from sandbox.web.controls.rows import CONTROLS
 
-TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; a list has texts
+TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; any other option is a text or a list of texts
 COUNT = click.IntRange(0)
-LEFT_OUT = (None, "", ())  # values of an option that was not given
+LEFT_OUT = (None, "", ())  # the values of options that the user did not give
 
 
 def list_first_words() -> dict[str, None]:
-    """Returns the first words of the commands that are made of rows of the controls."""
+    """Returns the first words of all generated commands, in the order of the rows."""
     return {row.command.name.split()[0]: None for row in CONTROLS if row.command is not None}
 
 
 def list_groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
-    """Returns the group in the help for each first word that has no group in `before`."""
+    """Returns the heading in the help for each first word of a generated command, unless `before` has the word."""
     groups: dict[str, str] = {}
     for row in CONTROLS:
         if row.command is not None and (word := row.command.name.split()[0]) not in before:
@@ -33,15 +33,15 @@ def list_groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
 
 
 def complete(word: str, group: click.Group | None) -> click.Command:
-    """Returns the command for a first word: the `group` with the subcommands that rows add, or a command made from one
-    row."""
+    """Returns the command with this first word. This is the `group` with its generated subcommands added, or a
+    generated command."""
     main = click.Group(commands={} if group is None else {word: group})
     add_generated(main, CONTROLS, word)
     return main.commands[word]
 
 
 def add_generated(main: click.Group, rows: Iterable[Control], word: str = "") -> None:
-    """Adds the command of each row to its group. With `word`, adds only commands that begin with this word."""
+    """Adds the generated command of each row to `main`. With `word`, adds only commands that begin with this word."""
     for row in rows:
         if row.command is not None and word in ("", row.command.name.split()[0]):
             _group_of(main, row.command).add_command(command_of(row, row.command))
@@ -83,8 +83,8 @@ def command_of(row: Control, command: Command) -> click.Command:
 
 
 def render(shows: str, body: dict[str, Any]) -> str:
-    """Returns the line that a command prints: the template `shows`, filled with the fields of the reply. The field
-    `clock` becomes a text with the time and the rate."""
+    """Returns the template `shows`, filled with the fields of the reply. The field `clock` becomes a text with the time
+    and the rate."""
     facts = defaultdict(str, {name: cell(value) for name, value in body.items()})
     if "clock" in body:
         facts["clock"] = describe_clock(body["clock"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PATH = "/_sandbox/health"
 ANSWER_SECONDS_MAX = 3
 PAUSE = 0.1  # seconds between two tries
-KEY_REFUSED = 401  # the status of Error.KEY_REFUSED; a health check imports no contract
+KEY_REFUSED = 401  # the status of Error.KEY_REFUSED, which is not imported, so that this command starts fast
 
 
 @click.command()
@@ -60,7 +60,7 @@ def address_of(served: dict[str, Any]) -> str:
 
 
 def fault_at(url: str, key: str | None, controls: bool) -> str | None:
-    """Returns what is wrong with a server, or None. If the server's controls are off, any reply of the bank counts as
+    """Returns what is wrong with the server at this URL, or None. If its controls are off, any reply counts as
     healthy."""
     from http.client import HTTPException
 
@@ -86,6 +86,6 @@ def make_connection(scheme: str, host: str, port: int | None) -> "HTTPConnection
     if scheme != "https":
         return HTTPConnection(host, port, timeout=ANSWER_SECONDS_MAX)
     context = ssl.create_default_context()
-    context.check_hostname = False  # whether it answers is asked, not who it is
+    context.check_hostname = False  # a health check only asks whether the server answers
     context.verify_mode = ssl.CERT_NONE
     return HTTPSConnection(host, port, timeout=ANSWER_SECONDS_MAX, context=context)

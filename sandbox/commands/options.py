@@ -1,4 +1,4 @@
-"""Options of the commands. Each option can also be set in the environment."""
+"""Helpers that define the options of commands, and the options that many commands share."""
 
 import functools
 import json
@@ -19,7 +19,7 @@ from sandbox.lazy import load
 from sandbox.machine import machine_time
 from sandbox.server_address import HOST, PORT, URL, make_openable, write_address
 
-SHOWN = 40  # characters on each side of a fault in JSON
+SHOWN = 40  # characters that an error shows on each side of a fault in JSON
 PORTS = click.IntRange(0, 65535)
 
 
@@ -30,8 +30,8 @@ def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
 
 
 def default_url() -> str:
-    """Returns the address of the server that `serve` starts in the same environment, from SANDBOX_HOST and
-    SANDBOX_PORT. A free port (0) is unknown here, so it counts as the default."""
+    """Returns the address at which `serve` listens in this environment (SANDBOX_HOST, SANDBOX_PORT). Port 0 lets the
+    system choose a port, which is unknown here, so the default port is used."""
     host = os.environ.get("SANDBOX_HOST") or HOST
     port = os.environ.get("SANDBOX_PORT") or PORT
     try:
@@ -47,7 +47,7 @@ def url_option(*names: str, help: str) -> Callable[..., Any]:
 
 
 def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Combines options to one decorator. The help lists them in this order."""
+    """Returns one decorator that adds all these options. The help lists them in this order."""
 
     def decorate(command: Any) -> Any:
         for add in reversed(options):
@@ -58,7 +58,8 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def option_row(about: str = "", *flags: str, make: Callable[..., Any] = click.option, **more: Any) -> Any:
-    """Makes a field for an option in a class of options. Without `flags`, the flag is made of the field's name."""
+    """Makes a dataclass field that is an option, for `options_of`. Without `flags`, the flag is `--` and the field's
+    name."""
 
     def made(name: str) -> Any:
         return make(*(flags or (f"--{name.replace('_', '-')}",)), name, help=about or None, **more)
@@ -100,21 +101,21 @@ def added_options(command: str, word: str) -> Callable[[Any], Any]:
     return decorate
 
 
-# Of a command that prints facts and calls no running sandbox; the decorator `remote` has it for those that do.
+# For commands that call no running sandbox. The decorator `remote` adds the same option to those that do.
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
-# Of a command that destroys something.
+# For commands that destroy something.
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask on a terminal.")
 
 
 def ask_first(loss: str, yes: bool) -> None:
-    """Asks on a terminal before something is lost. Ends the command after a no, or if there is no terminal and no
-    --yes."""
+    """If `loss` says that something would be lost, asks on a terminal, and ends the command after a no. With --yes or
+    without a terminal, does not ask."""
     if loss and not yes and sys.stdin.isatty():
         click.confirm(f"{loss} Go on?", abort=True, err=True)
 
 
 def read_json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
-    """Reads a text as JSON. The error names the place where it is wrong."""
+    """Reads the value of an option as JSON. The error of the command names the place of the fault."""
     try:
         return None if value is None else json.loads(value)
     except json.JSONDecodeError as error:
@@ -141,8 +142,8 @@ def brussels_today() -> date:
 def explain_errors(
     *kinds: type[Exception], about: str = "", option: str = "", ends: type[click.ClickException] = click.ClickException
 ) -> Iterator[None]:
-    """Turns errors of these kinds within the block into one sentence that ends the command. `option` is the option that
-    the sentence names."""
+    """Ends the command with one sentence if the block raises an error of these kinds. `about` is the beginning of the
+    sentence. `option` is the option that the sentence blames. Without it, an error of class `ends` is raised."""
     try:
         yield
     except kinds as error:
@@ -175,7 +176,7 @@ SEED = FunctionType("seed", "sandbox.commands.options:read_seed")
 
 
 class Seed(NamedTuple):
-    """The seed of a server. If it has a secret, nobody can compute ids and tokens from the number alone."""
+    """The seed of a server. With a secret, nobody can compute the bank's ids and tokens from the number alone."""
 
     number: int
     secret: str = ""

@@ -1,4 +1,4 @@
-"""The command `bank-sandbox pki`: a test PKI whose files are in one folder."""
+"""The commands `bank-sandbox pki`, which make and show test certificates. All files are in one folder."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The options, calls and output that all commands of a running sandbox share."""
+"""The options, calls and output that are shared by all commands that call a running sandbox."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,14 +18,14 @@ from sandbox.web.controls.rows import CONTROLS
 if TYPE_CHECKING:
     from sandbox.client import Controls
 
-CARRIED_WITHIN = 600.0  # seconds for a whole world
-PORTION = 1 << 16  # bytes that are sent at once
+CARRIED_WITHIN = 600.0  # timeout in seconds, long enough for the export or import of a whole world
+PORTION = 1 << 16  # bytes between two updates of the progress bar
 SHARED = ("url", "world", "key", "as_json")
 
 
 class RemoteWorld:
-    """One world of a running sandbox. A command's options say where its server is, which world it is, and whether to
-    print JSON."""
+    """One world of a running sandbox, as the options of a command name it. Also prints the output of the command, as
+    text or as JSON."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
         from sandbox.client import Controls
@@ -88,7 +88,8 @@ class RemoteWorld:
         return reply
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
-        """Sends and receives content that may be long, with a long timeout."""
+        """Calls a path of the controls whose request or reply is large. Shows progress. Returns the bytes of the
+        reply."""
         from sandbox.client.transport import ClientReply, Refused, read_json
 
         headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
@@ -113,8 +114,8 @@ class RemoteWorld:
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:
-        """Ends the command with one sentence and exit code 1 if the sandbox refuses a call within the block or is
-        silent."""
+        """Ends the command with one sentence and exit code 1 if the sandbox refuses a call within the block, or if no
+        sandbox answers."""
         import httpx
 
         from sandbox.client import Refused, Unreadable
@@ -133,7 +134,7 @@ class RemoteWorld:
             ) from None
 
     def tell(self, body: Any, render: Callable[[], str]) -> None:
-        """Prints the rendered text, or with --json the body."""
+        """Prints the text that `render` returns, or with --json the body."""
         click.echo(as_json(body) if self.as_json else render())
 
     def tell_rows(
@@ -156,7 +157,8 @@ class RemoteWorld:
 
 
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
-    """Adds the options of a command that uses a running sandbox. The command gets a RemoteWorld first."""
+    """Adds the options that name a world of a running sandbox to a command. The command's first argument is this
+    RemoteWorld."""
 
     @url_option("--url", help="The address of the sandbox.")
     @option(
@@ -203,7 +205,7 @@ def describe_clock(clock: Any) -> str:
 
 
 def send_in_portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:
-    """Yields the content in pieces. Calls `step` with the length of each piece that was taken."""
+    """Yields the content in pieces. Calls `step` with the length of each piece after it was sent."""
     for start in range(0, len(content), PORTION):
         piece = content[start : start + PORTION]
         yield piece

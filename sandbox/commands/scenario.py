@@ -1,4 +1,4 @@
-"""The command `bank-sandbox scenario`: lists, checks and plays scenarios."""
+"""The commands `bank-sandbox scenario`, which list, check and play scenarios."""
 
 import os
 import sys
@@ -44,8 +44,8 @@ class RunExtension(Protocol):
         """Returns the variants with which each scenario's bank is started. Ends the command if an option is wrong."""
 
     def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
-        """Judges the scenarios after all of them have passed. Returns whether one breaks. `apart` is added to the names
-        of the worlds."""
+        """Does what the options ask for after all scenarios have passed, such as playing them again under variants.
+        Returns whether a scenario fails then. `apart` is added to the names of the worlds."""
 
 
 @click.group()

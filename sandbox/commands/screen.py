@@ -1,6 +1,6 @@
-"""The output of commands: plain text for programs, and on a terminal colours and tables that fit its width.
+"""The output of commands. Programs get plain text. A terminal gets colours, and tables that fit its width.
 
-rich is imported only when it is needed, so that no command starts slower for it."""
+rich is imported only when it is used, because its import would make every command start slower."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from sandbox.contract.moves import STATUS_STYLES
 
 Item = TypeVar("Item")
 GAP = "  "  # between two columns
-WIDE = 10_000  # characters of a line that is not folded
+WIDE = 10_000  # width in characters at which no line is folded
 GOOD, WAITING, BAD = "green", "yellow", "red"
 TONES = {"wait": WAITING, "move": WAITING, "good": GOOD, "bad": BAD, "gone": BAD}
 COLOURS = {status.value: TONES[look.tone] for status, look in STATUS_STYLES.items()}
@@ -35,7 +35,8 @@ def is_on_terminal() -> bool:
 
 
 def format_table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
-    """Aligns rows to columns. The title of a column is the last word of its path. A table fits the terminal's width."""
+    """Returns the rows as a table. The title of a column is the last word of its path. On a terminal, the table fits
+    its width."""
     head = list_titles(columns)
     return fit_table(rows, head) if is_on_terminal() else align_rows(rows, head)
 
@@ -117,8 +118,10 @@ def limit_rows(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
 
 @contextmanager
 def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..., None]]:
-    """Draws progress on a terminal: the share that is done and the time left, or without a total the time that has
-    passed. Yields a function that takes how many more are done, and a new `total` or `label`."""
+    """Draws a progress bar on a terminal. With a total, shows the share that is done and the time left. Without a
+    total, shows the time that has passed.
+
+    Yields a function that adds to the count of finished items. It can also change `total` and `label`."""
     if not sys.stderr.isatty():
         yield lambda count, **changes: None
         return
@@ -136,7 +139,7 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..
 
     counted: ProgressColumn = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
     time_column: ProgressColumn = TimeRemainingColumn() if total else TimeElapsedColumn()
-    shared = is_on_terminal()  # lines printed meanwhile go above the bar; into a file they go as they are
+    shared = is_on_terminal()  # then lines that the command prints meanwhile are shown above the bar
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), counted, time_column)
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as progress:
         task = progress.add_task(label, total=total)
@@ -146,7 +149,7 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..
 
 
 def show_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """Yields the items, and draws a bar with the time left on a terminal."""
+    """Yields the items. On a terminal, draws a progress bar with the time left."""
     with meter(label, total) as step:
         for item in items:
             yield item

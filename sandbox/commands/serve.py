@@ -1,4 +1,4 @@
-"""The command `bank-sandbox serve`, and what it says at its start: where everything is, what comes next (choice 12)."""
+"""The command `bank-sandbox serve`, and the text that it prints at its start: addresses and a next step (choice 12)."""
 
 import secrets
 import shlex
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from sandbox.worlds.registry import PlayedStep, WorldRegistry
 
 
-# Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
-# status was told 3,520 times a second by 1 thread, 3,280 by 2 and 3,140 by 4; a bare Flask view was about as fast with
-# each. But a call that takes long, such as a large file or a reset, must not hold the others up.
+# More threads do not make short calls faster, because Python runs one thread at a time. Measured on 2 cores with 8
+# connections: 1 thread answered 3,520 status calls a second, 2 threads 3,280, and 4 threads 3,140. But with one thread
+# a long call, such as a large file or a reset, would delay all others.
 THREADS = 4
 PROGRAM = "bank-sandbox"
 
@@ -98,7 +98,8 @@ def serve(
 
 
 def seed_shown(worlds: Any) -> str:
-    """Returns the seed as the option `--seed` takes it. On a network, its secret part is left out."""
+    """Returns the seed as text. A user can give this text to `--seed`, unless its secret part is hidden or the seed
+    comes from the state file."""
     server, began, expected = worlds.beginning, worlds.default.beginning, worlds.beginning_of("default")
     if (began.seed, began.secret) != (expected.seed, expected.secret):
         return f"{began.seed} of the state file"
@@ -108,10 +109,11 @@ def seed_shown(worlds: Any) -> str:
 
 
 def find_program_name() -> str:
-    """Returns the name by which this command can be called: its path if the shell does not find the name."""
+    """Returns the text that calls this program in a shell: its name, or its path if the shell does not find the
+    name."""
     if shutil.which(PROGRAM):
         return PROGRAM
-    if getattr(sys, "frozen", False):  # the executable, which may have any name
+    if getattr(sys, "frozen", False):  # a packaged executable, which its user may have renamed
         return shlex.quote(sys.executable)
     beside = Path(sys.executable).with_name(PROGRAM)
     return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m sandbox"
@@ -150,7 +152,7 @@ def bold(text: str) -> str:
 
 
 def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
-    """Plays a scenario for the console. Imports the player at the first use, so that the start is not slower."""
+    """Plays a scenario for the console. Imports the player only now, because its import would delay the start."""
     from sandbox.player.runs import play_within
 
     return play_within(worlds, machine_time, name)
@@ -176,5 +178,5 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
 
 
 def _stop(number: int, frame: Any) -> None:
-    """Ends the process. Without this handler, the first process of a container would ignore the signal."""
+    """Ends the process. Linux ignores SIGTERM for the first process of a container if it has no handler."""
     raise SystemExit(0)

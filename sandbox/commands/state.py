@@ -1,4 +1,4 @@
-"""The commands `bank-sandbox state`: banks go between file and database, and are checked (choice 12)."""
+"""The commands `bank-sandbox state`: copy all worlds between files and databases, and check them (choice 12)."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -82,8 +82,8 @@ def check(place: str, as_json: bool) -> None:
 
 @contextmanager
 def copy_of(place: str) -> Iterator[Path | str]:
-    """Yields a copy of a state file, so that the file is not changed, even if it has an earlier format. Yields the
-    address of a database unchanged."""
+    """Yields the path of a temporary copy of a state file. Opening a file of an earlier format would change the file.
+    For a database, yields its address."""
     from sandbox.storage.format import StateFileError
     from sandbox.storage.sqlite_database import copy_into
     from sandbox.storage.store import is_address

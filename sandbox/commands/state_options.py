@@ -1,4 +1,5 @@
-"""Options of `serve` about worlds: where they are kept (choice 12), how many and how large (choice 10)."""
+"""Options of `serve` about worlds: where they are stored (choice 12), how many there may be, and how large
+(choice 10)."""
 
 import threading
 from collections.abc import Callable
@@ -50,7 +51,8 @@ class StateOptions:
     peers_key: str | None = env_row("Not needed any more.", hidden=True)
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[WorldRegistry, Callable[[], None]]":
-        """Returns the registry, and the function that closes it. If the state cannot be used, changes nothing in it."""
+        """Returns the registry of worlds, and the function that closes its store. If the state cannot be used, ends the
+        command and leaves the state unchanged."""
         from sandbox.storage.format import StateFileError
         from sandbox.worlds.registry import WorldRegistry
 
@@ -125,7 +127,8 @@ class CapacityOptions:
         )
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
-        """Sets the settings whose options were given. The other settings stay those of the scenario."""
+        """Returns the beginning with the setting `acts_kept` of the option. Without the option, the scenario's value
+        stays."""
         if self.acts_kept is None:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))

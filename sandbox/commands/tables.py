@@ -33,6 +33,6 @@ def tables(names: tuple[str, ...], as_json: bool) -> None:
 
 
 def as_objects(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
-    """Returns each row as a dict by column. The last column has no title in the table. It gets the name `whose`,
-    because it says whether the service or the sandbox decided the row."""
+    """Returns each row as a dict by column. The last column has no title in the table. Here its name is `whose`. It
+    says whether the service or the sandbox decided the row."""
     return [dict(zip([*head[:-1], "whose"], row, strict=True)) for row in rows]

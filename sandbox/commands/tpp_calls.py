@@ -1,4 +1,5 @@
-"""Commands that act as the demo client: a payment, a standing order, a file or a consent in one word (choice 12)."""
+"""Commands that act as the demo client. One command makes a payment, a standing order, a bulk file or a consent
+(choice 12)."""
 
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -15,14 +16,14 @@ from sandbox.contract.moves import Status
 if TYPE_CHECKING:
     from sandbox.client import Client, Initiation
 
-BELGIAN = "BE68539007547034"  # valid, and of no bank
+BELGIAN = "BE68539007547034"  # a valid IBAN of no real bank
 SAMPLE = "three-bulks.pain.001.001.09.xml"
 STATUS = click.Choice([status.value for status in Status], case_sensitive=False)
 WITHIN = "400d"  # of the bank's time, for --until
 
 
 def tpp_of(far: RemoteWorld) -> "Client":
-    """Returns the reference client of this world. Its callback is the callback page of the world."""
+    """Returns the reference client, connected to this world. Its callbacks go to the callback page of the world."""
     from sandbox.client import Client
 
     controls = far.controls
@@ -32,7 +33,8 @@ def tpp_of(far: RemoteWorld) -> "Client":
 
 
 def customer_option(about: str, default: str | None = None) -> Callable[..., Any]:
-    """Makes the option for the customer for whom a command acts. `--as` was its name in version 1.0.0."""
+    """Makes the option `--customer`, which names the customer that acts. In version 1.0.0 its name was `--as`, which
+    still works."""
     return click.option(
         "--customer", "--as", "customer", default=default, show_default=default is not None, help=about,
         shell_complete=find_completer("customer"),
@@ -40,8 +42,8 @@ def customer_option(about: str, default: str | None = None) -> Callable[..., Any
 
 
 def demand_controls(far: RemoteWorld, customer: str | None) -> None:
-    """Asks the controls for the customers. So a wrong key or an unknown customer ends the command before it makes
-    anything."""
+    """Checks the key and the customer by a call of the controls. So the command ends before it makes anything if one
+    of them is wrong."""
     customers = [str(row["customer"]) for row in far.controls.listed("customers")]
     if customer is None or customer in customers:
         return
@@ -53,7 +55,7 @@ def demand_controls(far: RemoteWorld, customer: str | None) -> None:
     )
 
 
-# The options of a command that initiates something, which a customer signs.
+# The options of the commands whose initiation a customer signs.
 signing = all_of(
     click.option("--refuse", is_flag=True, help="The customer refuses."),
     click.option("--unsigned", is_flag=True, help="Leave it unsigned, and print the address to sign at."),
@@ -64,7 +66,7 @@ signing = all_of(
 
 
 def signs_or_waits(refuse: bool, unsigned: bool, until: str | None) -> bool:
-    """Whether the command needs the controls, because it signs or moves the clock."""
+    """Whether the command needs the controls, because the customer signs or the clock is moved."""
     return not unsigned or until is not None
 
 
@@ -95,7 +97,7 @@ def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
 
 
 def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
-    """Returns the signing address. For a bulk file, first moves the clock until the file has been validated."""
+    """Returns the signing address. For a bulk file, first moves the clock until the bank has validated the file."""
     if initiation.reference.kind.row is not BULK:
         return initiation.sca_address
     from sandbox.client import Refused

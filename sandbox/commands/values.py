@@ -1,4 +1,4 @@
-"""The commands `values` and `trigger`: the well-known values, and one of them played (choice 12)."""
+"""The commands `values`, which lists the well-known values, and `trigger`, which plays one of them (choice 12)."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -66,8 +66,8 @@ def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
 
 
 def find_value(name: str, kind: str | None) -> "WellKnownValue":
-    """Returns the well-known value of that name. The name may lack the value's first word. If several values fit,
-    returns the first one in the table, which is about payments."""
+    """Returns the well-known value of that name. The name may be written without TEST and in any case. If several
+    values have the name, returns the first one in the table, which is about payments."""
     from sandbox.scenarios.well_known_values import list_default_values
 
     candidates = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]
@@ -126,7 +126,7 @@ def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "In
 
 
 def lead_on(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
-    """Signs if the outcome needs a signature. Then moves the clock until the outcome is visible."""
+    """Signs as the customer if the outcome needs a signature. Then moves the clock until the outcome has happened."""
     rule, clock, timings = value.rule, far.controls.clock, dict(value.rule.timings)
     first = rule.then[0] if rule.then else None
     acts_alone = rule.psu is not None or (first is not None and first.on in UNSIGNED)

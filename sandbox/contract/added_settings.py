@@ -1,4 +1,4 @@
-"""Settings that extensions add. A world has them in its setting `extensions`, as lines `name: value`."""
+"""Settings that extensions add. A world stores their values in its setting `extensions`, as lines `name: value`."""
 
 from functools import cache
 from typing import NamedTuple
@@ -29,6 +29,6 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def value_of(settings: Decisions, name: str) -> str:
-    """Returns a world's value of an extension's setting."""
+    """Returns the value that an extension's setting has in a world with these settings."""
     lines = dict(map(split_line, settings.extensions))
     return lines.get(name, load_added_settings()[name].words[0])

@@ -29,7 +29,7 @@ class Topic(StrEnum):
     EXTENSIONS = "Extensions"
 
 
-# The topics of axes, in the order of the reference.
+# The topics of axes, in the order in which the reference lists them.
 TOPICS = (
     "headers",
     "initiation",
@@ -47,7 +47,7 @@ MARKS = (
     "without it. `+`: it is more lenient than the default, so no client that works with the default breaks."
 )
 NUMBER_MAX = 1_000_000_000
-OWN_FIELD = ""  # among the fields of a value: stands for the field that declares the axis
+OWN_FIELD = ""  # as a field name of a value: the field that declares the axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,12 @@ class Value:
 
     name: str
     does: str
-    within: bool = True  # agrees with the service's text; if False, a right client refuses the reply or callback
-    lenient: bool = False  # accepts or grants more than the default, so no client that works with that one breaks
+    within: bool = (
+        True  # the value agrees with the service's text; if not, a right client refuses the reply or callback
+    )
+    lenient: bool = False  # the bank accepts or grants more than by default, so no client breaks that works by default
     fields: tuple[tuple[str, Any], ...] = ()
-    unfelt: str = ""  # why a right client does not notice this value, though it notices others
+    unfelt: str = ""  # why a right client does not notice this value, though it notices other values of the axis
 
 
 class Exclusion(NamedTuple):
@@ -87,16 +89,16 @@ class Exclusion(NamedTuple):
 
 @dataclass(frozen=True)
 class Axis:
-    """A point where the service is silent, contradicts itself or permits much. The first value is the default."""
+    """A point that the service's text leaves open, so banks may differ in it. The first value is the default."""
 
     name: str
     clause: str
     values: tuple[Value, ...]
-    about: str  # what could be otherwise
-    brings: str  # the mistake of a client that it brings to light
+    about: str  # the question that the service leaves open
+    brings: str  # the mistake of a client that the axis reveals
     topic: str
     excludes: tuple[Exclusion, ...] = ()
-    shown_by: tuple[str, ...] = ()  # names of contract/reference_flows
+    shown_by: tuple[str, ...] = ()  # names of flows in contract/reference_flows
     unfelt: str = ""  # why a right client does not notice the axis
 
     @property
@@ -105,7 +107,7 @@ class Axis:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The fields of `Decisions` that its values set."""
+        """The fields of `Decisions` that the values of the axis set. Each value sets all of them."""
         return frozenset(name for name, _ in self.values[0].fields)
 
     @property
@@ -114,7 +116,7 @@ class Axis:
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """The names of the values, each followed by its marks, which MARKS explains."""
+        """The names of the values, each followed by its marks `!` and `+`. MARKS explains them."""
         return tuple(
             f"{value.name}{'' if value.within else '!'}{'+' if value.lenient else ''}" for value in self.values
         )
@@ -132,9 +134,11 @@ class Axis:
         return {value.name: value for value in self.values}[name]
 
     def of_field(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
-        """Returns the axis under the name of its field. Each value then sets every field that any of its values names.
+        """Returns the axis as declared by the field `name`, with its fields filled in.
 
-        If no value names a field, each value sets the axis's own field to the value's name.
+        If its values name fields of `Decisions`, each value then sets all the fields that any value names. A field that
+        a value does not name gets its default. If no value names a field, each value sets the field `name` to the
+        value's own name.
         """
         default_fields = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
         values = []
@@ -163,10 +167,11 @@ class Axis:
 
 
 class AxisTopic:
-    """Creates the axes of a topic.
+    """Creates the axes of a topic. A call declares one: its clause, the question that the service leaves open, the
+    mistake of a client that it reveals, and its values.
 
-    An axis has a clause, a sentence, the mistake of a client that it reveals, and values. A value is a name with marks,
-    its effect, and its content if that is not the name.
+    Each value is a tuple: its name with its marks (`!`, `+`), its effect, and its content. If there is no content, it
+    is the name.
     """
 
     def __init__(self, name: str) -> None:
@@ -189,9 +194,9 @@ class AxisTopic:
         unfelt: str = "",
         unfelt_values: Mapping[str, str] = MappingProxyType({}),
     ) -> Axis:
-        """Returns the axis of a setting. `name` is given if it is not the setting's name. `shown_by` names the flows of
-        contract/reference_flows that behave differently under its values. If no flow shows the axis, `unfelt` says why
-        a correct client does not notice it."""
+        """Returns an axis. Without `name`, it gets the name of the field that declares it. `shown_by` names the flows
+        of contract/reference_flows that behave differently under its values. If no flow shows the axis, `unfelt` says
+        why a correct client does not notice it."""
         rows = []
         for mark, does, *content in values:
             word = mark.rstrip("!+")
@@ -213,8 +218,8 @@ def setting(
     form: tuple[str, str] | None = None,
     axis: Axis | None = None,
 ) -> Any:
-    """Makes the dataclass field of a setting, or with `axis` of a setting that is also an axis. The annotation of the
-    field gives the words that a scenario may use."""
+    """Makes a dataclass field that is a setting. With `axis`, the field is also an axis. If the field's annotation is a
+    Literal, a scenario may give one of its words."""
     limits = {"bounds": (least, most), "longest": longest, "form": form}
     row = {"topic": topic, "clause": clause, "default": default, "about": about, **limits}
     return field(default=default, metadata={"setting": row, "axis": axis})

@@ -1,7 +1,8 @@
 """The record of decisions: how this bank decides each point that the service leaves open (choice 13).
 
-`Decisions` has a field for each. Its type, default, clause and words are given where the field is declared. SETTINGS
-and AXES are the same as tables, by the names that scenarios and controls use.
+`Decisions` has a field for each decision. The modules decisions_*.py declare the fields, each with its type, default,
+clause and words. The tables SETTINGS and AXES are made from these fields. Their keys are the names that scenarios and
+controls use.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +24,8 @@ Pairs = tuple[tuple[str, str], ...]  # axis and value
 class Decisions(SandboxDecisions, AccountDecisions, OrderDecisions, PaymentDecisions, HttpDecisions):
     """All decisions of a bank. Scenarios and controls change them from these defaults."""
 
-    # A setting may also be given by its axis. These are such axes, each with its value, while the settings match it.
+    # The axes that were given a value, among those that set fields which are settings too. An axis is removed when a
+    # setting no longer agrees with its value.
     named: Pairs = ()
 
     @cached_property
@@ -67,11 +69,11 @@ AXIS_FIELDS = frozenset[str]().union(*(axis.fields for axis in AXES.values()))
 
 
 class _Noting:
-    """Looks like a `Decisions` record, and calls `note` with each axis that is read.
+    """Has the attributes of a `Decisions` record, and calls `note` with each field of an axis that is read.
 
-    Python calls `__getattr__` only for attributes that an object does not have. A value that is read for the first time
-    becomes an attribute, so that a further read costs no more than any attribute. If the bank differs from the default,
-    each call is explained by the axes that it read, so the axes are noted at every read.
+    Python calls `__getattr__` only for attributes that an object does not have. A value becomes an attribute when it is
+    first read, so later reads are fast and not noted. But if the bank differs from the default, `explain` names the
+    axes that each call read. Then fields of axes never become attributes, and every read is noted.
     """
 
     def __init__(self, decisions: Decisions, note: Callable[[str], None]) -> None:
@@ -88,7 +90,8 @@ class _Noting:
 
 
 def note_reads(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
-    """Returns a copy of the decisions that calls `note` with the name of each axis that is read."""
+    """Returns an object with the same attributes, which calls `note` with the name of each field of an axis that is
+    read."""
     return cast(Decisions, _Noting(decisions, note))
 
 
@@ -98,7 +101,8 @@ def settings_of(decisions: Decisions) -> dict[str, Any]:
 
 
 def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
-    """Returns decisions with changed settings and variants. If both set the same field, the setting counts."""
+    """Returns the decisions with these settings changed. The change `variants` gives values of axes. If a setting and
+    an axis set the same field, the setting counts."""
     settings = {name: value for name, value in changes.items() if name != "variants"}
     variants = dict(changes.get("variants", ()))
     variant_fields = {

@@ -1,8 +1,8 @@
 """Decisions about consents, tokens and account information (service 2.6 to 2.8, 3.5, 4.7 to 4.10).
 
-These five points are not fields, because the service decides them: a refresh ends the old access token (3.5 rule 1) and
-gives a new refresh token (3.5 rule 2), expires_in is an integer (2.6), an access token lives for 1 hour, and an
-unsigned payment for 60 minutes (3.3).
+The service itself decides these five points, so there is no field for them. A refresh ends the old access token (3.5
+rule 1). It gives a new refresh token (3.5 rule 2). expires_in is an integer (2.6). An access token lives for 1 hour. An
+unsigned payment lives for 60 minutes (3.3).
 """
 
 from dataclasses import dataclass

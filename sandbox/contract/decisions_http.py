@@ -1,12 +1,12 @@
-"""Decisions about calls and replies of any operation: headers, versions and errors, proofs, surprises, the callback.
+"""Decisions about the calls and replies of all operations: headers, versions, errors, proofs, surprises and callbacks.
 
-Surprises are forms that JSON, HTTP and the network always allow, even if the service does not mention them. A consent
-address in both languages at once is a value of `consent_languages`, because the service gives one address if one
-language is asked for and matches (4.7).
+A surprise is a form that JSON, HTTP or the network allows, and that a client may not expect. A consent address in both
+languages is not among them: `consent_languages` has it, because the service gives one address if a client asks for one
+language (4.7).
 
-The callback axes are the forms in which a browser may bring a callback (service 5.3, 6.1, RFC 6749). Values that are
-marked ! come from a faulty bank, a forger or a browser, so a right client refuses such a callback or does without it.
-There is no axis for a callback that comes before the reply to the POST, because no bank decides that.
+The callback axes are the forms in which a browser may bring a callback (service 5.3, 6.1, RFC 6749). The values that
+are marked ! come from a faulty bank, a forger or a browser. A right client refuses such a callback, or does without it.
+There is no axis for a callback that comes before the reply to the POST, because the bank does not decide that.
 """
 
 from dataclasses import dataclass
@@ -157,7 +157,7 @@ class HttpDecisions:
             unfelt_values={"off": "A right signature is taken, whether or not it is looked at."},
         ),
     )
-    # by_risk: the methods that the customer activated, of which a risk refuses some.
+    # by_risk: the methods that the customer activated, without those that a risk excludes.
     sca_methods: Literal["by_risk", "card_reader", "app"] = setting(
         Topic.SIGNING, "service 5.7", "by_risk",
         "How customers approve: by card reader or app alone, or by the methods they activated.",

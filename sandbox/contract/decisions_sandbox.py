@@ -16,7 +16,7 @@ class SandboxDecisions:
     worlds: Literal["on_demand", "declared"] = setting(
         Topic.INTERFACE, "choice 10", "on_demand", "Whether a call to an unknown world makes it, or gets 404.",
     )
-    # `bank-sandbox serve` begins its own banks with on.
+    # `bank-sandbox serve` sets it to `on` in the worlds that it begins.
     life: OnOff = setting(
         Topic.ACCOUNTS, "choice 13", "off",
         "Whether the customers' habits go on under the clock: salaries, rent, card payments.",

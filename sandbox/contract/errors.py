@@ -1,4 +1,4 @@
-"""The catalogue of errors. An error's status, token, code and sentence are given only here."""
+"""The catalogue of errors. Only this file has the status, token, code and sentence of an error."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -15,10 +15,10 @@ class ErrorRow(NamedTuple):
     code: str
     text: str
     clause: str = "choice 4"
-    remedy: str = ""  # the call that would have succeeded, for *explain*; every error of the bank has one
+    remedy: str = ""  # a call that would have succeeded, which *explain* shows; every error of the bank has a remedy
 
 
-# The status and the token that several rows share.
+# Rows that share their status and their token.
 _missing = partial(ErrorRow, 400, "MISSING_INPUT")
 _invalid = partial(ErrorRow, 400, "INVALID_INPUT")
 _insecure = partial(ErrorRow, 401, "FAILED_SECURITY_VALIDATION")
@@ -32,8 +32,8 @@ _unavailable = partial(ErrorRow, 503, "SERVICE_UNAVAILABLE")
 
 # fmt: off
 class Error(Enum):
-    """The bank's errors. The service leaves their numbers and error tokens open; choice 4 has them. `{input}` in a
-    sentence is replaced by the input's name."""
+    """The errors of the bank and of the controls. The service leaves their codes and tokens open, so choice 4 decides
+    them. A word in braces in a sentence is replaced by the fact of that name: `{input}` by the input's name."""
 
     HEADER_MISSING = _missing(
         "GEN-1201-100001", "The header '{input}' is missing.", "choice 2",
@@ -218,7 +218,7 @@ class Error(Enum):
     )
 
     # fmt: on
-    # From here on the sandbox's own controls: not part of the bank (choice 10).
+    # From here on: the errors of the sandbox's own controls, which are not part of the bank (choice 10).
     CONTROL_INVALID = _invalid("SBX-0400-000001", "The input '{input}' is not accepted: {why}.", "choice 10")
     WORLDS_FULL = _unavailable(
         "SBX-0503-000002",
@@ -287,8 +287,8 @@ class Error(Enum):
 class Refusal(Exception):
     """Raised to refuse a call, with the error and the facts that its sentence names.
 
-    If `lasting` is true, the changes made before the refusal are kept. `decided` are the values that led to the
-    refusal, which only `explain` shows. `clause` replaces the clause of the error's row.
+    If `lasting` is true, the changes made before the refusal are kept. `decided_by` has the values that led to the
+    refusal. Only `explain` shows them. `clause` replaces the clause of the error's row.
     """
 
     def __init__(
@@ -316,7 +316,7 @@ class Refusal(Exception):
         return text[:-1] if text.endswith("?.") else text  # a reason may end with a question
 
 
-# The sandbox's own errors, which no bank gives (choice 10). WORLDS_FULL can also refuse a call of the bank's interface.
+# The errors of the controls (choice 10). WORLDS_FULL can also refuse a call of the bank's interface.
 OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVALID, Error))
 
 

@@ -1,4 +1,4 @@
-"""The types of the rows in `contract/fields`: kinds of values, a field, and a body with its columns."""
+"""The types of the rows in `contract/fields`: the kinds of values, the field, and the body of a request."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Use(StrEnum):
     ABSENT = "n/a"
 
 
-# What a field holds
+# The kinds of values that a field may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class DateKind:
 
 @dataclass(frozen=True, slots=True)
 class ObjectKind:
-    """A JSON object: the names of its schema in a request and in a reply, and whether each reply has it."""
+    """A JSON object. `request` and `reply` are the names of its schemas. `always` says whether each reply has it."""
 
     request: str
     reply: str = ""
@@ -62,20 +62,26 @@ IBAN = TextKind(34)
 class Field:
     """A field of a body.
 
-    Empty `uses` mean that the use follows from another row. A field then has the use of its object, and an object the
-    use of its fields.
+    If `uses` is empty, the use follows from another row. A field of an object is then used as its object is. An object
+    is used as its fields are.
     """
 
-    path: str  # in the body, such as creditor_account.iban
+    path: str  # its place in the body, such as creditor_account.iban
     kind: ValueKind
     uses: str = ""  # a letter for each column of the body: r required, o optional, - n/a
-    note: str = ""  # text of the reference
-    clause: str = "choice 5"  # of its value; the clause of the body says which product uses it
-    attribute: str = ""  # of the record; if empty, the path without `_account`
-    called: tuple[str, ...] | None = None  # in a scenario step and in the client; None: as in the record
-    demanded: bool = False  # required whenever its object is there, for every product
-    default: str = ""  # the value of a field that was left out
-    label: str = ""  # of a line on the signing page, if no view composes that line
+    note: str = ""  # a remark that the reference shows
+    clause: str = (
+        "choice 5"  # decides which values are right; the clause of the body decides which product uses the field
+    )
+    attribute: str = (
+        ""  # the attribute of the bank's record that holds the value; if empty, the path without `_account`
+    )
+    called: tuple[str, ...] | None = (
+        None  # its names in a scenario step and in the client; None: made from the attribute
+    )
+    demanded: bool = False  # for every product: required if its object is there
+    default: str = ""  # the value that counts if the field was left out
+    label: str = ""  # the word before the value on the signing page, unless a view composes that line
 
     @property
     def outer(self) -> str:
@@ -116,10 +122,10 @@ class BodyRow:
     reply: str
     columns: tuple[str, ...]
     fields: tuple[Field, ...]
-    clause: str  # of the table that says which column requires or excludes a field; empty: each row's own
+    clause: str  # decides which column requires or excludes a field; empty: the clause of the field's row decides
 
     def clause_of(self, path: str) -> str:
-        """Returns the clause that a wrong value at a path violates: that of the field's row, else choice 5."""
+        """Returns the clause that decides which values are right at a path. For an unknown path, this is choice 5."""
         return self.by_path[path].clause if path in self.by_path else "choice 5"
 
     def use_of(self, field: Field, column: str) -> Use:

@@ -43,8 +43,8 @@ REFERENCE = TextKind(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowe
 ACCOUNT_NUMBER = TextKind(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
 IBAN_NOTE = "Upper case, without blanks; length, shape and check digits must be right."
 
-# service 2.1, with a column for each of PRODUCTS. "default" and "conditional" are optional here: their rules stand with
-# the beneficiary's (banking/creditors).
+# The table of service 2.1, with a column for each of PRODUCTS. Fields that it calls "default" or "conditional" are
+# optional here. The conditions are checked in banking/creditors.
 PAYMENT = BodyRow(
     "PaymentBody",
     "PaymentDetailsReply",
@@ -137,7 +137,7 @@ def _as_in_payment(path: str, uses: str, **changes: Any) -> Field:
     return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
 
 
-# service 2.2 and choice 6.
+# The table of service 2.2, with choice 6.
 STANDING_ORDER = BodyRow(
     "ContractBody",
     "ContractDetailsReply",

@@ -10,20 +10,22 @@ from sandbox.contract.products import PRODUCTS, SCT
 class InitiationKind:
     """The properties in which payments, standing orders and files differ."""
 
-    name: str  # in rules, figures and the names of operations
-    label: str  # in sentences
-    path: str  # the first part of its paths at the bank
-    list: str  # its list among the controls and in the console
-    register: str  # attribute of the bank
+    name: str  # its name in rules, in metrics and in the names of operations
+    label: str  # its name in sentences
+    path: str  # the first part of its paths in the bank's interface
+    list: str  # the name of its list in the controls and in the console
+    register: str  # the attribute of the bank that has its initiations
     products: tuple[str, ...]
-    moves: tuple[str, ...]  # its tables of moves
-    waits: Status  # the status in which it first waits for its customer
-    one_account: bool  # whether one account pays; the PSU picks it where the TPP named none
-    words: str  # variant of the sentences on the bank's pages
+    moves: tuple[str, ...]  # the names of its tables of moves
+    waits: Status  # the first status in which it waits for its customer
+    one_account: (
+        bool  # whether one account pays all of it; the customer chooses this account if the TPP named no account
+    )
+    words: str  # selects the variant of sentences on the bank's pages
     clause: str
-    id: str = "payment_id"  # in paths and replies
-    id_type: str = "paymentIdType"  # the parameter of choice 5
-    group: str = "{product}"  # a TPP's own reference is looked up among the initiations of its group (choice 5)
+    id: str = "payment_id"  # the name of its id in paths and replies
+    id_type: str = "paymentIdType"  # the query parameter that says what the id is (choice 5)
+    group: str = "{product}"  # a TPP's own reference is searched among the initiations of one group (choice 5)
 
     @property
     def id_input(self) -> str:

@@ -10,10 +10,11 @@ class Language(NamedTuple):
     locale: str  # how amounts and dates are written
 
 
-# Those of the service.
+# The languages of the service.
 SCREENS = {
     "fr": Language("Français", "fr_BE"),
     "nl": Language("Nederlands", "nl_BE"),
 }
-# For demos: with the setting `screens_in_english` a page can be read in English too; the interface knows nothing of it.
+# With the setting `screens_in_english`, pages can also be shown in English, for demos. The bank's interface does not
+# offer it.
 PAGES = SCREENS | {"en": Language("English", "en_GB")}

@@ -61,13 +61,13 @@ class Trigger(StrEnum):
     ENDED = "ended"
     VALIDATED = "validated"
     INVALID = "invalid"
-    RULED = "ruled"  # a scenario's rule says what comes
-    PSU_ACTS = "psu_acts"  # and what its customer does
-    HABIT = "habit"  # what a customer does without a TPP
-    RETURNED = "returned"  # money comes back, days later; no status tells of it
-    PAYEE_CHECKED = "payee_checked"  # the name of the beneficiary, by the bank of the account (choice 14)
-    ADDED = "added"  # a customer or an account is new (choice 10)
-    CHANGED = "changed"  # and was changed
+    RULED = "ruled"  # a rule of the scenario moves the initiation
+    PSU_ACTS = "psu_acts"  # a rule of the scenario lets the customer act
+    HABIT = "habit"  # a customer does something without a TPP
+    RETURNED = "returned"  # settled money comes back, days later, and the status stays
+    PAYEE_CHECKED = "payee_checked"  # the beneficiary's bank compared the beneficiary's name (choice 14)
+    ADDED = "added"  # a tester added a customer or an account (choice 10)
+    CHANGED = "changed"  # a tester changed a customer or an account
 
 
 class MovableSubject(Protocol):
@@ -95,7 +95,8 @@ def is_unsettled(subject: MovableSubject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A row of the table: in the status `source`, `trigger` leads to `target` if `when` holds."""
+    """A row of the table. In the status `source`, `trigger` leads to the status `target`, if the condition `when`
+    holds."""
 
     source: Status
     trigger: Trigger
@@ -139,7 +140,8 @@ SETTLING = (
     Move(ACSP, Trigger.SETTLED, ACSC, "choice 5"),
     Move(ACSP, Trigger.REJECTED, RJCT, "choice 5"),
 )
-# The schema's enumeration knows no ACSC: settlement ends where it began (service 3.1, setting settled_status).
+# For banks that do not use ACSC, because the service's schema lacks it: a settled payment stays in ACSP (service 3.1,
+# setting settled_status).
 SETTLING_AT_ACSP = (
     Move(ACSP, Trigger.SETTLED, ACSP, "choice 5", is_unsettled),
     Move(ACSP, Trigger.REJECTED, RJCT, "choice 5", is_unsettled),
@@ -147,13 +149,14 @@ SETTLING_AT_ACSP = (
 
 
 def moves_of(product: Product) -> tuple[Move, ...]:
-    """Returns the moves of a single payment up to its settlement."""
+    """Returns the moves of a payment of this product, without the moves of its settlement."""
     withdrawing = WITHDRAWING if product.deletable else ()  # service 3.4
     calling_off = CALLING_OFF if product.deletable and not product.instant else ()
     return OPENING + TIMING_OUT + withdrawing + calling_off + (AT_ONCE if product.instant else WAITING)
 
 
-# A contract: no time-out, and an execution leaves it as it is (service 3.2, choice 6).
+# A standing order is a contract. It does not time out, and an execution does not change its status (service 3.2,
+# choice 6).
 STANDING_ORDER = (
     Move(PATC, Trigger.REFUSED, CANC, "choice 5"),
     Move(PATC, Trigger.SIGNED, PDNG, "choice 6"),
@@ -181,7 +184,7 @@ BULK_FILE = SIGNING_A_FILE + (
     Move(PDNG, Trigger.SETTLED, ACSC, "choice 7"),
     Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4", is_deferred),
 )
-# A bulk in a file goes with it, and is executed on its own day.
+# A batch of a bulk file. It is signed and refused with its file, but executed on its own day.
 BULK_IN_A_FILE = SIGNING_A_FILE + (
     Move(PDNG, Trigger.EXECUTED, ACSC, "choice 7"),
     Move(PDNG, Trigger.FUNDS_MISSING, PDNG, "choice 7"),

@@ -21,9 +21,11 @@ class Authorization(StrEnum):
 _POST = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
 _GET = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
 _DELETE = (400, 401, 403, 404, 405, 406, 429, 495, 500, 503)  # service 4.4
-_READ = (400, 401, 403, 404, 405, 406, 408, 415, 429, 495, 500, 503)  # service 4.7, 4.9 and 4.10 list none: ours
+# service 4.7, 4.9 and 4.10 list no errors, so this list is the sandbox's own.
+_READ = (400, 401, 403, 404, 405, 406, 408, 415, 429, 495, 500, 503)
 
-# What a gateway in front of the bank answers for any operation; only a fault rule gives them (choice 13).
+# Statuses that a gateway in front of the bank may answer for any operation. Only fault rules answer with them (choice
+# 13).
 GATEWAY = (502, 504)
 
 JSON = ("application/json",)
@@ -40,19 +42,19 @@ class Operation:
     path: str
     versions: tuple[int, ...]  # newest first
     clause: str
-    errors: tuple[int, ...]  # the statuses that it may refuse with
+    errors: tuple[int, ...]  # the statuses of its refusals
     success: int = 200
     role: str | None = "PIS"
     authorization: Authorization = Authorization.NONE
     scopes: tuple[str, ...] = ()
     media: tuple[str, ...] = ()
-    media_of: tuple[tuple[str, tuple[str, ...]], ...] = ()  # where it follows the product
-    redirect_uri: bool = False  # required
-    pkce: bool = False  # required when no token is given
-    bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
-    kind: InitiationKind | None = None  # of the initiations that it is about
-    query: tuple[str, ...] = ()  # the parameters it knows
-    only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
+    media_of: tuple[tuple[str, tuple[str, ...]], ...] = ()  # media types by product, if they depend on it
+    redirect_uri: bool = False  # whether the header Redirect-URI is required
+    pkce: bool = False  # whether a PKCE challenge is required if no token is given
+    bank_headers: bool = True  # whether it takes Accept-Language and Client-ID, which /token does not
+    kind: InitiationKind | None = None  # the kind of the initiations that it creates or reads
+    query: tuple[str, ...] = ()  # the query parameters that it accepts
+    only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have, with these products
     is_version_named: bool = False  # whether the service names its versions (service 9.2 and 9.4)
 
     @property
@@ -62,8 +64,7 @@ class Operation:
 
     @property
     def silent(self) -> bool:
-        """Whether the operation has several versions, and the service's text does not say which of them it
-        describes."""
+        """Whether the operation has several versions, and the service's text does not say which one it describes."""
         return not self.is_version_named and len(self.versions) > 1
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:
@@ -151,7 +152,7 @@ OPERATIONS = (
 
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
-# The operation that an initiation of each kind begins with (choice 13).
+# The operation that creates an initiation of each kind (choice 13).
 INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "consent_addresses"}
 
 

@@ -12,8 +12,8 @@ class Product:
     deletable: bool
     instant: bool = False
     clause: str = "service 2.1"
-    remark: str = ""  # of its transactions
-    short: str = ""  # in the lists of the console
+    remark: str = ""  # the remark of its transactions in account statements
+    short: str = ""  # its name in the lists of the console
 
 
 SCT = Product("sepa-credit-transfers", sepa=True, deletable=True, remark="SEPA CREDIT TRANSFER", short="SEPA")

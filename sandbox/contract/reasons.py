@@ -1,4 +1,4 @@
-"""Reasons: why an initiation ended as RJCT or CANC, why an execution failed, or why settled money came back.
+"""Reasons for which an initiation ended as RJCT or CANC, an execution failed, or settled money came back.
 
 A reason is a code in the status of an initiation and in the remark of a transaction. Scenarios and controls may give
 any code of the form CODE_FORM. The table has the codes that this bank and the shipped scenarios give. The findings of a
@@ -23,7 +23,8 @@ class ReasonRow(NamedTuple):
 
 
 class Reason(Enum):
-    """Reasons. The first ones are given by the bank itself, and the last ones only by scenarios and controls."""
+    """The reasons in the table. The bank itself gives the first ones. Only scenarios and controls give the last
+    ones."""
 
     TIME_OUT = ReasonRow(
         "TIME_OUT",
@@ -91,4 +92,7 @@ class Reason(Enum):
 
 ISO_CODES = {reason.code: reason.value.iso_code for reason in Reason if reason.value.iso_code}
 BROUGHT_BY_TIME = (Reason.TIME_OUT.code, Reason.CONTRACT_ENDED.code)
-USUAL_REASONS = {"return": Reason.ACCOUNT_CLOSED.code, "recall": Reason.RECALLED.code}  # where a control names none
+USUAL_REASONS = {
+    "return": Reason.ACCOUNT_CLOSED.code,
+    "recall": Reason.RECALLED.code,
+}  # the reasons of controls that name no reason

@@ -1,4 +1,4 @@
-"""People and their past: fixtures, generated histories, and the habits that continue as bank time passes."""
+"""The people of a bank: fixtures, their generated past, and the habits that continue as bank time passes."""
 
 from datetime import datetime
 
@@ -21,9 +21,10 @@ def open_bank(
     rules: tuple[ScenarioRule, ...] = (),
     secret: str = "",
 ) -> Bank:
-    """Makes a bank at its opening. Many banks share its past, which is generated on first use.
+    """Makes a bank at the moment of its opening. Its past is generated on first use. Banks with the same fixtures, seed
+    and opening day share it.
 
-    With the setting `life`, the past includes the bookings of the opening day before the opening.
+    If the setting `life` is on, the past includes what was booked on the opening day before the opening.
     """
     first_day, on = brussels_date(opening), settings.life == "on"
     runs = count_runs_before(opening) if on else 0

@@ -10,7 +10,7 @@ from sandbox.banking import iban
 LANGUAGES = ("fr", "nl")
 ABROAD = ("Bookshop, Hotel, Diner",) * 2  # in both languages
 
-# Codes that the Belgian list of bank codes leaves free; the sandbox has another one.
+# Bank codes of IBANs of counterparties. No real Belgian bank has them. The sandbox bank has yet another code.
 BANK_CODES = ("152", "168", "187", "527", "542", "616", "661", "717", "814", "857")
 
 
@@ -24,15 +24,15 @@ class Counterparty(NamedTuple):
 class CounterpartyRole(NamedTuple):
     """The relation of a counterparty to a customer, and how many of them a seed has."""
 
-    trades: Mapping[str, Sequence[str]]  # by language; empty: a person
+    trades: Mapping[str, Sequence[str]]  # the trades of firms, by language; empty if the counterparties are persons
     total: int = 8
-    has_account: bool = True  # cards and cash show none
-    towns: Sequence[str] = ()
-    per_account: int = 1  # those that one account deals with
+    has_account: bool = True  # False for shops and cash machines, because a card payment shows no account
+    towns: Sequence[str] = ()  # if empty, towns are drawn
+    per_account: int = 1  # how many of them one account pays, or is paid by
 
 
 def make_role(french: str = "", dutch: str = "", towns: str = "", **values: Any) -> CounterpartyRole:
-    """Returns a role. Its trades and towns are given as names in one text, separated by commas."""
+    """Returns a role. Trades and towns are given in one text, separated by commas."""
     trades = {"fr": french.split(", "), "nl": dutch.split(", ")} if french else {}
     return CounterpartyRole(trades, towns=towns.split(", ") if towns else (), **values)
 
@@ -63,7 +63,7 @@ ROLES = {
     "lessor": make_role("Leasing", "Leasing", total=2),
     "american": make_role(*ABROAD, "Boston, Chicago, Denver", total=6, has_account=False, per_account=4),
     "british": make_role(*ABROAD, "London, Leeds, York", total=6, has_account=False, per_account=4),
-    # New roles go to the end: those before them keep the people that a seed draws.
+    # Add new roles at the end. Elsewhere, a new role would change the people that a seed draws for the roles after it.
     "grocer": make_role("Supermarché, Épicerie fine", "Supermarkt, Versmarkt", has_account=False, per_account=3),
     "petrol": make_role("Station-service", "Tankstation", total=4, has_account=False, per_account=2),
 }
@@ -84,7 +84,7 @@ def draw_counterparties(seed: int) -> Counterparties:
     fakers = _load_fakers()
     for faker in fakers.values():
         faker.seed_instance(seed)
-    dutch = fakers["nl"]  # fr_BE knows names only
+    dutch = fakers["nl"]  # the generator for fr_BE has names, but no Belgian towns and streets
     towns = [dutch.city() for _ in range(40)]
     streets = [dutch.street_address() for _ in range(80)]
     surnames = {language: [fakers[language].last_name() for _ in range(60)] for language in LANGUAGES}

@@ -25,15 +25,15 @@ from sandbox.reader import shapes
 from sandbox.reader.tree import Node, TreeEntry, Wrong, join_names, quote, read_shipped
 
 FEES = ("urgent", "instant")
-NUMBER_MAX = 9_999_999  # of an account
+NUMBER_MAX = 9_999_999  # the largest account number
 BY = {"transfer": "SEPA CREDIT TRANSFER", "direct_debit": DEBIT, "card": CARD}
 DAYS = {"first": DayPattern.FIRST, "last": DayPattern.LAST}
-DAY_MAX = 28  # every month has it; `last` is the last banking day
-EVERY = (1, 2, 3, 4, 6, 12)  # months
+DAY_MAX = 28  # the last day of the month that every month has
+EVERY = (1, 2, 3, 4, 6, 12)  # months between two occurrences of a habit
 A_WEEK_MAX = 20
 HABITS_MAX = 50
 NAME_MAX = 70
-OWN = "own"  # the role of a counterparty that the file names
+OWN = "own"  # the role of counterparties that a file names itself
 
 
 class Profile(NamedTuple):
@@ -43,10 +43,10 @@ class Profile(NamedTuple):
     months: int = 1
     opening: tuple[Money, ...] = ()
     income: Money = Money.zero("EUR")
-    keeps: Money | None = None
-    saves_to: str | None = None  # an IBAN
-    goes_on: bool = False  # under the clock, in a bank whose setting `life` is on
-    habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
+    keeps: Money | None = None  # the money that stays on the account when a habit saves the rest
+    saves_to: str | None = None  # the IBAN of the savings account
+    goes_on: bool = False  # whether its habits continue after the opening, if the setting `life` is on
+    habits: tuple[Habit, ...] = ()  # its own habits, besides the habits of its life
 
     def list_possible_habits(self, account: Account) -> list[Habit]:
         """Returns the habits whose currency the account has."""
@@ -62,7 +62,7 @@ class Fixtures:
     accounts: dict[str, Account] = field(compare=False, repr=False)  # by IBAN
     clients: dict[str, RegisteredClient] = field(compare=False, repr=False)
     profiles: dict[str, Profile] = field(compare=False, repr=False)  # by IBAN
-    names: dict[str, str] = field(compare=False, repr=False)  # the file's name of an account, to its IBAN
+    names: dict[str, str] = field(compare=False, repr=False)  # the IBANs of accounts, by their names in the file
 
     def iban_of(self, name: str) -> str | None:
         """Returns the IBAN of the account that has this IBAN, this name, or an owner of this name, or None."""
@@ -108,7 +108,7 @@ def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
 
 
 def _read_amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
-    """Returns the smallest and the largest amount of a habit, in minor units. The key `amount` of the file sets
+    """Returns the smallest and the largest amount of a habit, in minor units. The key `amount` in the file gives
     both."""
     key = shapes.find_only_key(rows, ("amount", "between"))
     texts = rows["between"] if key == "between" else (rows["amount"],) * 2
@@ -295,7 +295,7 @@ def load_fixtures(name: str = "default") -> Fixtures:
 def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
     """Reads fixtures from a tree. `digest` identifies the content of the tree. Raises ScenarioErrors."""
     rows: dict[str, dict[str, Any]] = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
-    names = dict.fromkeys(rows["accounts"], "")  # rows may name other rows, which are not read yet
+    names = dict.fromkeys(rows["accounts"], "")  # the IBANs are not known yet, but rows may refer to the names
     notes = replace(notes, fixtures=Fixtures(digest, rows["customers"], {}, rows["clients"], {}, names))
     people = notes.read_whole(PEOPLE, tree)
     names = {name: account.iban for name, (account, _) in people["accounts"].items()}
@@ -324,7 +324,8 @@ def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
 def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: shapes.Notes) -> None:
     """Adds an error for each account number that two accounts have.
 
-    An account that another file defines has no line, so the error then points to the other account.
+    The error points to the second account. If this account comes from another file and has no line, it points to the
+    first one.
     """
     places: dict[str, Node] = {}
     for name, iban in names.items():
@@ -352,6 +353,7 @@ def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
 
 def _make_customer(name: str, row: dict[str, Any]) -> Customer:
     tariff = row.get("fees", {})
-    fees = tuple((fee, tariff[fee]) for fee in FEES if fee in tariff)  # a service without a fee is free
+    # a service for which the file gives no fee is free
+    fees = tuple((fee, tariff[fee]) for fee in FEES if fee in tariff)
     values = {field: value for field, value in row.items() if field != "habits"}
     return Customer(**values | {"id": name, "fees": fees, "methods": (METHODS[0], *row.get("methods", ()))})

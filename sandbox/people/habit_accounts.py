@@ -1,4 +1,5 @@
-"""Accounts with their habits, and the ledgers in which these are booked: of a generated past, and of a running bank."""
+"""Accounts with their habits, and the two ledgers in which habits are booked: the one of a generated past, and the one
+of a running bank."""
 
 from calendar import monthrange
 from collections import defaultdict
@@ -23,8 +24,8 @@ from sandbox.people.counterparties import BANK_CODES, LANGUAGES, ROLES, Counterp
 from sandbox.people.fixtures import Profile
 from sandbox.people.habits import DEBIT, EXCHANGE, NOBODY, SELF, WORDS, DayPattern, Habit
 
-CHANCES = 3  # of a habit without a day, on each day
-SHARED_MAX = 20_000  # entries: a few years of all the shipped customers
+CHANCES = 3  # how often a day a habit without a fixed day may happen
+SHARED_MAX = 20_000  # entries that banks share, enough for a few years of all shipped customers
 
 
 class GeneratedLedger:
@@ -32,7 +33,7 @@ class GeneratedLedger:
 
     def __init__(self) -> None:
         self.entries: list[LedgerEntry] = []
-        self.references: dict[str, int] = defaultdict(int)  # the number that each account has used
+        self.references: dict[str, int] = defaultdict(int)  # how many references each account has used
         self._balances: dict[Compartment, int] = defaultdict(int)
 
     def next_reference(self, iban: str) -> str:
@@ -69,8 +70,8 @@ class LiveLedger(GeneratedLedger):
         self, bank: Bank, references: Mapping[str, int] | None = None, shared: dict[str, LedgerEntry] | None = None
     ) -> None:
         self._bank = bank
-        self._before = references or {}  # the numbers that the past used
-        self._shared = {} if shared is None else shared  # entries of banks with the same habits, by reference
+        self._before = references or {}  # how many references each account used in the past
+        self._shared = {} if shared is None else shared  # by reference; banks with the same habits share equal entries
 
     def next_reference(self, iban: str) -> str:
         number = self._before.get(iban, 0) + self._bank.habits.take_reference_number(iban)
@@ -102,8 +103,9 @@ class LiveLedger(GeneratedLedger):
 
 
 class HabitPlan(NamedTuple):
-    """A habit of an account. If its amount never changes, `steady` is that amount. The habit is due on `days`, or at
-    random with the probability `chance`."""
+    """A habit of an account, with the counterparties that it uses. If its amount never changes, `steady` is this
+    amount, else 0. A habit with fixed days is due on `days`. Any other habit happens with the probability `chance`,
+    CHANCES times a day."""
 
     habit: Habit
     counterparties: Sequence[Counterparty | None]
@@ -127,7 +129,7 @@ class HabitAccount:
         self.iban = account.iban
         self.profile = profile
         self.owner = owner
-        # The counterparties are Belgian: a customer of another language of the screens has those of the first.
+        # There are counterparties for French and Dutch only. A customer of another language gets the French ones.
         self._language = owner.language if owner.language in LANGUAGES else LANGUAGES[0]
         self.opens_on = previous_banking_day(first_day - relativedelta(months=profile.months))
         self._last_day = first_day
@@ -137,7 +139,7 @@ class HabitAccount:
         self._by_chance = [plan for plan in self.plans if plan.habit.due is None]
 
     def _make_plans(self, habits: Sequence[Habit], counterparties: Counterparties) -> Iterator[HabitPlan]:
-        # The savings account at another bank of a customer who has none at this bank.
+        # A savings account at another bank, for a customer who has no savings account at this bank.
         savings_iban = iban.make_belgian(self._rng.choice(BANK_CODES), self._rng.randrange(10_000_000))
         by_role: dict[str, Sequence[Counterparty | None]] = {
             NOBODY: (None,),
@@ -170,7 +172,8 @@ class HabitAccount:
                 books.book(LedgerEntry(reference, day, day, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
     def book_day(self, books: GeneratedLedger, day: date, card_days: Sequence[date], hours: Sequence[int]) -> None:
-        """Books the given hours of a banking day: habits with a fixed day first, then habits by chance."""
+        """Books the habits of a banking day. Books habits with a fixed day if their hour is in `hours`, and then habits
+        by chance for each day in `card_days`."""
         for plan in self._dated:
             if plan.habit.hour in hours and day in plan.days:
                 self.perform(books, self._rng, day, day, plan)
@@ -185,7 +188,7 @@ class HabitAccount:
         """Books an occurrence of a habit on a banking day, if the account has the funds."""
         habit = plan.habit
         if habit.hold and not books.covers(self.iban, habit.currency, habit.hold):
-            return  # the terminal could not have reserved that
+            return  # the terminal could not have reserved the amount, so the card was not used
         value_on = spent_on if habit.by_card else day
         for party in plan.counterparties if habit.each else (rng.choice(plan.counterparties),):
             cents = plan.steady or self._draw_amount(habit, rng)
@@ -218,7 +221,7 @@ class HabitAccount:
     ) -> tuple[Posting, ...]:
         """Returns the posting on this account and the opposite postings, which together sum to zero."""
         owner, saves_to = self.owner.name, self.profile.saves_to
-        if habit.role == EXCHANGE:  # euros of the account for another currency on it
+        if habit.role == EXCHANGE:  # the account exchanges its euros for its other currency
             paid = amount.convert(rate(amount.currency), "EUR")
             return (
                 Posting(self.iban, -paid, self.iban, owner),
@@ -238,7 +241,8 @@ def make_outside_postings(iban: str, amount: Money, party: Counterparty | None) 
 
 
 def list_due_days(habit: Habit, after: date) -> Iterator[date]:
-    """Yields the banking days after a day on which a habit is due. Yields nothing if chance decides."""
+    """Yields the banking days after `after` on which a habit is due, without end. Yields nothing for a habit without a
+    fixed day."""
     year, month = (after.year, after.month - 1) if after.month > 1 else (after.year - 1, 12)
     while habit.due is not None:
         if habit.due is DayPattern.LAST:
@@ -251,6 +255,6 @@ def list_due_days(habit: Habit, after: date) -> Iterator[date]:
 
 
 def terminal_of(party: Counterparty) -> str:
-    """Returns the number of a shop's terminal, which is always the same."""
+    """Returns the number of a shop's terminal. A shop always has the same number."""
     digest = blake2b(f"{party.name}/{party.town}".encode(), digest_size=4).digest()
     return f"{int.from_bytes(digest) % 10**8:08}"

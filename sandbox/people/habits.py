@@ -1,4 +1,4 @@
-"""The tables of habits. A life, such as `earner`, is a list of bundles of habits."""
+"""The tables of habits. A life, such as `earner`, is a list of habits, made of bundles that several lives share."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -18,27 +18,28 @@ HOURS = (MORNING, LATER)
 
 
 class Habit(NamedTuple):
-    """A repeated income (above zero) or expense. `low` and `high` are thousandths of the owner's monthly income."""
+    """A repeated income (above zero) or expense (below zero). The amount is drawn between `low` and `high`, which are
+    thousandths of the owner's monthly income."""
 
-    word: str
-    role: str  # of the counterparty, or one of the three names below
+    word: str  # the name of the habit, and its key in WORDS
+    role: str  # the role of the counterparty, or SELF, NOBODY or EXCHANGE
     low: int
     high: int
-    due: DayPattern | int | None = None  # a number: that day of the month, or the first banking day after it
-    a_week: float = 0  # how often a habit without a day happens
-    every: int = 1  # months between
+    due: DayPattern | int | None = None  # a number is a day of the month; the habit is due on the next banking day
+    a_week: float = 0  # how often a week a habit without a fixed day happens, on average
+    every: int = 1  # months between two occurrences
     remark: str = "SEPA CREDIT TRANSFER"
     unit: int = 1  # the amount is a multiple of this, in cents
-    steady: bool = False  # the same amount each time
-    structured: bool = False
-    each: bool = False  # once for each counterparty of that role
-    sweep: bool = False  # all money above what the account keeps, instead of an amount
+    steady: bool = False  # whether the amount is the same each time
+    structured: bool = False  # whether the communication is a structured one
+    each: bool = False  # whether it happens once for each counterparty of the role
+    sweep: bool = False  # whether the amount is all money above what the account keeps
     currency: str = "EUR"
-    fixed: bool = False  # low and high are minor units, whatever the income
-    hour: int = MORNING  # of the banking day, in Brussels: one of HOURS
+    fixed: bool = False  # whether low and high are minor units, and not shares of the income
+    hour: int = MORNING  # the hour of the banking day at which it is booked, in Brussels: one of HOURS
     hold: int = 0  # minor units that a terminal reserves when the card is used; released when the amount is booked
-    party: tuple[str, str | None] | None = None  # name and IBAN of the counterparty, instead of one of the role
-    text: str | None = None  # the communication, instead of the words of `word`
+    party: tuple[str, str | None] | None = None  # name and IBAN of the only counterparty, which replaces the role
+    text: str | None = None  # the communication; None: the sentence that WORDS has for `word`
 
     @property
     def by_card(self) -> bool:
@@ -146,7 +147,7 @@ LIVES: dict[str, tuple[Habit, ...]] = {
 
 PURCHASE_FR = "Achat du {day} à {town}, terminal {terminal}"
 PURCHASE_NL = "Aankoop op {day} te {town}, terminal {terminal}"
-# The communication that the counterparty, or the customer, wrote: French and Dutch.
+# The communication of each habit, in French and Dutch.
 WORDS: dict[str, dict[str, str]] = {
     word: {"fr": french, "nl": dutch}
     for word, french, dutch in (

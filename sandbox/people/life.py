@@ -1,14 +1,14 @@
 """The past of a seed's people up to the opening (choice 11), and their habits as bank time passes.
 
-A thousand worlds may share one seed, and their clocks move in different steps. An occurrence of a habit must not depend
-on these steps, on other accounts or on a tester's earlier acts, or a replay would differ. So a running bank uses no
-sequence of random numbers. Each habit has slots: its days, or three chances on each day. The random values of a slot
-come from a hash of the seed, the account, the habit and the slot, so the next slot is found without the ones before.
-Chances are compared a week at a time, because one hash gives all 21 of them. The bank's mint is not used, because its
-numbers depend on the order of calls.
+Many worlds may share one seed, and their clocks move in different steps. An occurrence of a habit must not depend on
+these steps, on other accounts or on a tester's earlier acts. Otherwise a replay would differ. So a running bank does
+not use a sequence of random numbers. Each habit has slots: its days, or three chances on each day. The random values of
+a slot come from a hash of the seed, the account, the habit and the slot. So the next slot is found without computing
+the slots before it. Chances are computed a week at a time, because one hash gives all 21 of them. The bank's mint is
+not used, because its numbers depend on the order of calls.
 
-The past is generated at once, in order of day, so there each account has one sequence of random numbers. In both, an
-occurrence that the account cannot pay does not happen.
+The past is generated at once, day by day. There each account has one sequence of random numbers. In the past and in a
+running bank, an occurrence that the account cannot pay does not happen.
 """
 
 from collections.abc import Iterator
@@ -37,11 +37,11 @@ from sandbox.people.habit_accounts import CHANCES, GeneratedLedger, HabitAccount
 from sandbox.people.habits import HOURS, MORNING, Habit
 
 PEOPLE_SEEDS = 2**20  # seeds that are equal modulo this number share people, past and future
-USED_AT = 18  # hour at which a terminal reserves, on the day that the card is used
+USED_AT = 18  # the hour at which cards are used and terminals reserve the amount
 WEEK_CHANCES = 7 * CHANCES
 CHANCE_BITS = 24
 
-_lock = Lock()  # threads that ask at once get one past, made once
+_lock = Lock()  # so that two threads do not generate the same past at once
 
 
 class Past(NamedTuple):
@@ -96,10 +96,10 @@ def count_runs_before(opening: datetime) -> int:
 
 class OngoingHabit(NamedTuple):
     iban: str
-    number: int  # its place among the account's habits
+    number: int  # its position among the account's habits
     habit: Habit
-    key: bytes
-    chance: int  # of 2**CHANCE_BITS
+    key: bytes  # the beginning of what is hashed for its random values
+    chance: int  # its probability in each slot, times 2**CHANCE_BITS
 
 
 class FutureHabits:
@@ -107,8 +107,8 @@ class FutureHabits:
 
     def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
         self._past_key = (fixtures, seed, first_day, runs)
-        self._past: Past | None = None  # made when the first habit happens
-        self._shared: dict[str, LedgerEntry] = {}  # entries that many banks book alike are held once
+        self._past: Past | None = None  # generated when the first habit happens
+        self._shared: dict[str, LedgerEntry] = {}  # by reference; banks share entries that are equal
         self._habits = [habit for iban in fixtures.accounts for habit in _list_ongoing_habits(fixtures, seed, iban)]
 
     def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
@@ -117,7 +117,7 @@ class FutureHabits:
 
     @lru_cache(maxsize=16)  # noqa: B019 - futures are few and live as long as the program
     def _find_first(self, day: date, runs: int, after_use: bool) -> tuple[HabitOccurrence, ...]:
-        last_hour = HOURS[runs - 1] if runs else -1  # of the runs that this day has had
+        last_hour = HOURS[runs - 1] if runs else -1  # the hour of the last run that is over on this day
         reserved_until = at_brussels(day if after_use else day - DAY, USED_AT)
         booking = next_banking_day(day if last_hour < MORNING else day + DAY)
         slot = previous_banking_day(booking - DAY).toordinal() * CHANCES

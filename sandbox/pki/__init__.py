@@ -1,7 +1,7 @@
-"""A test PKI: makes certificates, also wrong on purpose, and checks a caller's certificate."""
+"""A test PKI. It makes certificates, some of them wrong on purpose, and checks the certificates of callers."""
 
 PLACE = "/_sandbox/pki/"  # where a sandbox with --pki serves its public files
-# Each way in which a certificate can be wrong on purpose, and what is wrong then.
+# The ways in which a certificate can be wrong on purpose, with an explanation of each.
 FAULTS = {
     "expired": "it ended yesterday",
     "not-yet-valid": "it begins in 30 days",

@@ -1,7 +1,7 @@
-"""Test certificates: the sandbox's authorities, and QWAC and QSealC for any TPP, also wrong on purpose.
+"""Makes test certificates: those of the sandbox's authorities, and QWAC and QSealC of TPPs, some wrong on purpose.
 
-Beside its name and its key a certificate has extensions: policies, the addresses of revocation lists and issuers (RFC
-5280), and the qcStatements of a PSD2 certificate (ETSI TS 119 495, EN 319 412-5).
+A certificate has a name, a key and extensions. The extensions are policies, the addresses of revocation lists and
+issuers (RFC 5280), and the qcStatements of a PSD2 certificate (ETSI TS 119 495, EN 319 412-5).
 """
 
 import re
@@ -20,7 +20,7 @@ from sandbox.pki import PLACE
 ANY_POLICY = "2.5.29.32.0"
 SERVER_POLICY = "0.4.0.2042.1.1"  # NCP (ETSI EN 319 411-1)
 QSEAL_POLICY = "0.4.0.194112.1.1"  # QCP-l (ETSI EN 319 411-2)
-# QCP-w-psd2 (ETSI TS 119 495), with the policies that it builds on: QEVCP-w, and extended validation.
+# Extended validation, QCP-w-psd2 (ETSI TS 119 495), and QEVCP-w. The second builds on the two others.
 QWAC_POLICIES = ("2.23.140.1.1", "0.4.0.19495.3.1", "0.4.0.194112.1.4")
 ORGANISATION = "2.23.140.3.1"  # cabfOrganizationIdentifier
 
@@ -39,17 +39,17 @@ ROLES = {
     "0.4.0.19495.1.3": "PSP_AI",
     "0.4.0.19495.1.4": "PSP_IC",
 }
-ROLE_OF = {"PIS": "PSP_PI", "AIS": "PSP_AI"}  # what a call needs, as certificates name it
+ROLE_OF = {"PIS": "PSP_PI", "AIS": "PSP_AI"}  # the role in certificates that each role of a call needs
 
 COUNTRY = re.compile(r"[A-Z]{2}")
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 LIFE = timedelta(days=365)
 AUTHORITY_LIFE = timedelta(days=20 * 365)
-AUTHORITY_AGE = timedelta(days=5 * 365)  # an authority is older than certificates that expired
+AUTHORITY_AGE = timedelta(days=5 * 365)  # an authority must be older than the expired certificates that it issued
 CRITICAL = (
     x509.BasicConstraints,
     x509.KeyUsage,
-)  # programs that do not know them refuse the certificate (RFC 5280)
+)  # a program that does not know a critical extension must refuse the certificate (RFC 5280)
 
 
 # qcStatements
@@ -91,7 +91,7 @@ class Qualified:
     roles: tuple[str, ...] = ()
     authority_name: str = ""
     authority_id: str = ""
-    disclosure: str = ""  # the address of the issuer's disclosure; it is written, and not read
+    disclosure: str = ""  # the address of the issuer's disclosure, which `read_statements` does not read
 
 
 def write_statements(statements: Qualified) -> bytes:
@@ -242,9 +242,9 @@ def make_pair(
     *extensions: x509.ExtensionType,
     signer: PrivateKey | None = None,
 ) -> CertificatePair:
-    """Makes a certificate. Without an issuer the certificate is signed by its own key, as a root is.
+    """Makes a certificate and signs it with the issuer's key. Without an issuer, signs it with its own key, as a root.
 
-    A `signer` that is not the issuer's key makes the chain invalid.
+    With `signer`, signs with this key instead, so that the chain is invalid.
     """
     issuing_key = key if issuer is None else issuer.key
     builder = (
@@ -271,7 +271,7 @@ def make_authority(
     extensions: list[x509.ExtensionType] = [constraints, make_key_usage("key_cert_sign", "crl_sign")]
     if issuer is not None:
         extensions += [make_policies(ANY_POLICY), *served.of_issuer("root")]
-    else:  # a root names its own list: `openssl -crl_check_all` demands one for each certificate
+    else:  # a root names a list too, because `openssl -crl_check_all` needs one for each certificate
         extensions.append(served.address_of_revocation_list("root"))
     return make_pair(subject, issuer, make_key("ec"), (now - AUTHORITY_AGE, now + AUTHORITY_LIFE), *extensions)
 
@@ -304,7 +304,7 @@ def make_certificate(
     now: datetime,
     served: FileAddresses,
 ) -> CertificatePair:
-    """Makes a certificate of a TPP, correct or with one fault. `Folder.issue` makes the fault `revoked`."""
+    """Makes a certificate of a TPP, correct or with one fault. `Folder.issue` revokes it for the fault `revoked`."""
     signer = None
     match fault:
         case "expired":
@@ -378,7 +378,8 @@ def make_revocation_list(
     before: x509.CertificateRevocationList | None = None,
     serial: int | None = None,
 ) -> x509.CertificateRevocationList:
-    """Makes the revocation list that follows `before`, and adds the certificate with the serial number if given."""
+    """Makes the revocation list that replaces the list `before`. Adds the certificate with the number `serial`, if one
+    is given."""
     number = before.extensions.get_extension_for_class(x509.CRLNumber).value.crl_number if before is not None else 0
     builder = (
         x509.CertificateRevocationListBuilder()

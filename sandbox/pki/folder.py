@@ -1,4 +1,4 @@
-"""A PKI in a folder, as files that curl, nginx and a TPP's own code can use directly."""
+"""A PKI in a folder. Its files are in formats that curl, nginx and a TPP's own code can read."""
 
 import json
 import os
@@ -35,8 +35,8 @@ from sandbox.server_address import URL
 FILE_OF = {QWAC: "qwac", QSEAL: "qseal"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-LISTS = {"issuing": "crl.pem", "root": "root-crl.pem"}  # each authority's revocation list
-ADDRESS = "address.txt"  # where the files of the PKI are served
+LISTS = {"issuing": "crl.pem", "root": "root-crl.pem"}  # the file with the revocation list of each authority
+ADDRESS = "address.txt"  # the file with the base address at which a sandbox serves the PKI
 BASE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?\Z")
 DISCLOSURE = (
     "These certificates are made for tests by bank-sandbox. No trust service provider stands behind them, and they "

@@ -55,7 +55,7 @@ class Trust:
     def judge(self, certificate: x509.Certificate, kind: str, at: datetime) -> Bearer:
         """Returns the bearer of a certificate of that kind. Raises Untrusted with the first reason against it."""
         bearer = self._bearers.get(certificate)
-        if bearer is None:  # the checks whose result does not change with time
+        if bearer is None:  # only these checks are cached, because their result does not change with time
             self._demand_chain(certificate)
             demand_key(certificate)
             bearer = self._bearers[certificate] = bearer_of(certificate)
@@ -104,7 +104,8 @@ class Trust:
 
 
 def parse_part(part: str, read: Callable[[], Part]) -> Part:
-    """Returns one part of a certificate. Raises Untrusted for any error, because the library raises many types."""
+    """Returns one part of a certificate, as `read` parses it. Raises Untrusted for any exception, because the library
+    raises many types."""
     try:
         return read()
     except Exception:

@@ -1,1 +1,1 @@
-"""Plays the steps of scenario files over HTTP, and reports which expectations hold."""
+"""Plays the steps of scenario files over HTTP, and reports which expectations were met."""

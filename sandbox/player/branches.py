@@ -1,7 +1,9 @@
-"""Plays the branches of a `parallel` step. Only one runs at a time, so the same script always gives the same order.
+"""Plays the branches of a `parallel` step. Only one branch runs at a time, so that a script always gives the same
+order.
 
-A branch runs until it ends or its call is held at a barrier. Then the next one runs. A `release` lets the branch whose
-call was held run next, until it ends or is held again. Then the branch with the `release` continues.
+A branch runs until it ends or until its call is held at a barrier. Then the next branch runs. When a branch releases a
+barrier, it pauses, and the branch whose call was held there runs until it ends or is held again. Then the releasing
+branch continues.
 """
 
 import threading
@@ -14,21 +16,22 @@ from sandbox.player.stage import ScenarioContext
 from sandbox.player.step_result import StepResult
 from sandbox.scenarios import ScriptStep
 
-LOOK_SECONDS = 0.002  # of the machine's clock, between two looks at the barriers; then ever longer, up to:
+# Real seconds between two questions whether a barrier holds a call. They double each time, up to the maximum.
+LOOK_SECONDS = 0.002
 LOOK_SECONDS_MAX = 0.1
 
 Play = Callable[[ScenarioContext], Iterator[StepResult]]
 
 
 class Branch(threading.Thread):
-    """A branch in its own thread, which runs only when `Turns` lets it."""
+    """A branch in its own thread. The thread waits for `turn`, and sets `rests` when it pauses or ends."""
 
     def __init__(self, number: int, play: Play, turns: "Turns") -> None:
         super().__init__(daemon=True)
         self.number = number
         self.stage = turns.stage.branch(turns.let_go)
         self.turn = threading.Event()
-        self.rests = threading.Event()  # it has ended, or gave the turn away
+        self.rests = threading.Event()
         self.held_at: str | None = None
         self.has_ended = False
         self.failure: BaseException | None = None
@@ -41,7 +44,7 @@ class Branch(threading.Thread):
             for result in self._play(self.stage):
                 self._turns.results.append((self.number, result))
                 self.turn.wait()
-        except BaseException as failure:  # is raised where the step is played
+        except BaseException as failure:  # `play_branches` raises it in the thread that plays the step
             self.failure = failure
         finally:
             self.has_ended = True
@@ -49,18 +52,18 @@ class Branch(threading.Thread):
 
 
 class Turns:
-    """Plays the branches in turns: only one runs at a time."""
+    """Runs the branches, one at a time, and collects their results."""
 
     def __init__(self, stage: ScenarioContext, plays: Sequence[Play]) -> None:
         self.stage = stage
         self.results: list[tuple[int, StepResult]] = []
         self.branches = [Branch(number, play, self) for number, play in enumerate(plays, 1)]
         self._queue = list(self.branches)
-        self._met: set[str] = set()  # barriers that were seen to hold a call
+        self._met: set[str] = set()  # barriers that are known to hold a call
 
     def let_go(self, hold: str) -> None:
-        """Pauses the current branch, which released the call of another branch. Runs that branch until it ends or is
-        held."""
+        """Called by a branch after it released a barrier. If the barrier held the call of another branch, pauses the
+        calling branch until that branch ends or is held again."""
         releasing = next(branch for branch in self.branches if branch is threading.current_thread())
         self._met.discard(hold)
         freed = next((branch for branch in self.branches if branch.held_at == hold), None)
@@ -73,7 +76,7 @@ class Turns:
         releasing.turn.wait()
 
     def run(self) -> list[str]:
-        """Plays all branches. Returns a fault for each branch whose call nobody released."""
+        """Plays all branches. Returns a fault for each branch whose call was held until the end."""
         self._met = {hold["name"] for hold in self.stage.controls.listed("holds") if hold["state"] == "held"}
         for branch in self.branches:
             branch.start()
@@ -85,7 +88,7 @@ class Turns:
             stuck = [branch for branch in self.branches if not branch.has_ended]
             if not stuck:
                 return faults
-            with suppress(Refused):  # the world is gone, and its barriers with it
+            with suppress(Refused):  # if the world does not exist any more, its barriers do not either
                 self.stage.controls.call("DELETE", "/holds")
             for branch in stuck:
                 faults.append(f"branch {branch.number} is held at {branch.held_at}, and no step releases it")
@@ -93,7 +96,7 @@ class Turns:
             self._queue += stuck
 
     def _go_on(self, branch: Branch) -> None:
-        """Runs a branch until it pauses or its call is held."""
+        """Runs a branch until it pauses, ends, or its call is held."""
         branch.rests.clear()
         if branch.has_ended:
             return
@@ -103,7 +106,8 @@ class Turns:
             seconds = min(2 * seconds, LOOK_SECONDS_MAX)
             hold = self._find_newly_held()
             if hold is not None:
-                branch.turn.clear()  # its next step waits, also if the call went on by itself
+                # so that it does not begin another step, even if the barrier lets the call continue
+                branch.turn.clear()
                 branch.held_at = hold
                 return
 
@@ -116,7 +120,8 @@ class Turns:
 
 
 def play_branches(stage: ScenarioContext, step: ScriptStep, plays: Sequence[Play]) -> Iterator[StepResult]:
-    """Yields the results of all steps in the order in which they ended, and last the result of the `parallel` step."""
+    """Plays the branches of a `parallel` step. Yields the results of their steps in the order in which they ended, and
+    then the result of the `parallel` step itself."""
     turns = Turns(stage, plays)
     try:
         faults = turns.run()

@@ -1,4 +1,4 @@
-"""Checks the expectations of a script: about the last reply, an initiation, an account, and the lists of the world."""
+"""Checks the expectations of a script: about replies, initiations, accounts, the clock, and the lists of the world."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -21,8 +21,8 @@ HTTP = range(100, 600)
 
 
 def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
-    """Yields a sentence for each difference. If `status` is a number, it is compared with the HTTP status. Any other
-    value is compared with the field `status` of the body."""
+    """Compares a reply with the expectation `wish`, and yields a sentence for each difference. A number as `status` is
+    compared with the HTTP status. A text as `status` is compared with the field `status` of the body."""
     if reply is None:
         yield "no reply came"
         return
@@ -45,15 +45,15 @@ def _describe_refusal(reply: ClientReply) -> str:
 
 
 def is_refusal_like(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
-    """Whether the reply is the expected refusal `wish`: its token, its code, its HTTP status, or the error of a
-    callback. `true` expects any refusal."""
+    """Whether a refusal is the expected one. `wish` is its token, its code, its HTTP status, or the error of a
+    callback. If `wish` is true, any refusal is expected."""
     body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
     return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)
 
 
 def expect(stage: ScenarioContext, content: Content) -> list[str]:
-    """Returns a sentence for each expectation that fails."""
+    """Returns a sentence for each expectation of the step that is not met."""
     subjects = [name for name in SUBJECTS if name in content]
     if len(subjects) > 1:
         raise ScriptFault(f"{subjects[0]} and {subjects[1]} are two things to expect: give each a step of its own")
@@ -65,7 +65,8 @@ def expect(stage: ScenarioContext, content: Content) -> list[str]:
 
 
 def _expect_initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """Compares an initiation of the controls with the expectation. `went` is the list of its statuses so far."""
+    """Compares an initiation, as the controls show it, with the expectation. The word `went` stands for the list of all
+    its statuses so far."""
     reference = stage.find_reference(name)
     initiation = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     initiation["went"] = [status for status, _ in groupby(row["status"] for row in initiation["history"])]
@@ -74,7 +75,7 @@ def _expect_initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iter
 
 
 def _expect_account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """Compares a balance with a number, or with the balance at the script's begin: `unchanged`, `less` or `more`."""
+    """Compares a balance with a number, or with the balance when the script began (`unchanged`, `less`, `more`)."""
     iban = stage.find_iban(str(name))
     currency = rest.get("currency", "EUR")
     balance = stage.read_balances().get((iban, currency))
@@ -108,7 +109,8 @@ def _compare_balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[st
 
 
 def _expect_list(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """Checks that a list has these entries in this order, possibly with others between them. `of` selects a subject."""
+    """Checks that a list of the world has these entries in this order. Other entries may be between them. With `of`,
+    checks only the entries about this initiation."""
     rows = stage.controls.listed(register)
     if "of" in rest:
         subject = stage.find_reference(rest["of"]).id
@@ -120,7 +122,7 @@ def _expect_list(register: str, stage: ScenarioContext, wish: Any, rest: Content
 
 
 def _replace_name_by_id(stage: ScenarioContext, entry: Any) -> Any:
-    """Returns the entry, in whose `subject` the id replaces the name of a captured initiation."""
+    """Returns the entry. If a `subject` in it is the name of a captured initiation, replaces the name by the id."""
     if isinstance(entry, dict):
         capture = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
         facts = {"subject": capture.reference.id} if capture is not None and capture.reference is not None else {}
@@ -171,12 +173,13 @@ def _reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
 
 
 def _compare_values(word: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """Compares values of captures with each other: all must be equal (`same`), or all different (`differ`)."""
+    """Checks that all values of a list are equal (`same`), or that all are different (`differ`)."""
     if not isinstance(wish, list) or len({str(value) for value in wish}) != (1 if word == "same" else len(wish)):
         yield f"{word}: {'these differ' if word == 'same' else 'some of these are equal'}: {quote(wish)}"
 
 
-# What a script may expect something of; without one of these it is the last reply.
+# The functions that check an expectation, by the word that names its subject. Without such a word, an expectation is
+# about the last reply.
 Check = Callable[[ScenarioContext, Any, Content], Iterator[str]]
 SUBJECTS_OF_CORE: dict[str, Check] = {
     "payment": _expect_initiation,
@@ -194,5 +197,5 @@ SUBJECTS: dict[str, Check | str] = with_names(SUBJECTS_OF_CORE, "expectations")
 
 
 def expects_refusal(step_after: Content) -> bool:
-    """Whether an `expect` step expects that the step before it was refused."""
+    """Whether the content of an `expect` step expects that the step before it was refused."""
     return is_refusal(step_after) and not any(name in step_after for name in SUBJECTS)

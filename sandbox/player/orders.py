@@ -1,4 +1,4 @@
-"""The bodies of a script's initiations: valid by default, with the changes of the step."""
+"""The bodies of a script's initiations. A body is valid by default, and a step changes some of its fields."""
 
 import json
 from typing import Any
@@ -13,10 +13,11 @@ from sandbox.player.stage import ScenarioContext
 Content = dict[str, Any]
 
 FORM = "application/x-www-form-urlencoded"
-BELGIAN = "BE68539007547034"  # valid, and of no bank
+BELGIAN = "BE68539007547034"  # a valid IBAN of no real bank
 PAYEE: Content = {"creditor_name": "Jan Peeters", "creditor_iban": BELGIAN, "amount": "10.00", "currency": "EUR"}
 
-VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so that the bank refuses it
+# A step may use the fields of both, to see that the bank refuses a field of the wrong one.
+VERSION_3 = (PAYMENT, STANDING_ORDER)
 
 
 def make_payment(stage: ScenarioContext, content: Content) -> Content:
@@ -67,11 +68,12 @@ OTHER_WORDS = {
     "remittance_structured": "structured",
     "remittance_unstructured": "unstructured",
 }
-CSV_WORDS = {column: OTHER_WORDS.get(column, column) for column in HEADER}  # of a step, by the columns of a csv
+# the words of a step, by the columns of a csv
+CSV_WORDS = {column: OTHER_WORDS.get(column, column) for column in HEADER}
 
 
 def write_csv(stage: ScenarioContext, content: Content) -> bytes:
-    """Returns a csv of the step's transfers. Each may have its own debtor and day."""
+    """Returns a csv file with the step's transfers. A transfer may have its own debtor and execution day."""
     rows = [",".join(HEADER)]
     usual = {"debtor": "bakkerij", "on": None} | {name: content[name] for name in ("debtor", "on") if name in content}
     for transfer in content.get("transfers") or [{}]:
@@ -86,7 +88,7 @@ def write_csv(stage: ScenarioContext, content: Content) -> bytes:
 
 
 def read_raw_body(content: Content) -> tuple[bytes | None, str | None]:
-    """Returns the body of a raw call, and its media type."""
+    """Returns the body of a step `call` and its media type, or None and None."""
     if "json" in content:
         return json.dumps(content["json"]).encode(), "application/json"
     if "form" in content:

@@ -18,7 +18,7 @@ from sandbox.scenarios import ScriptStep
 from sandbox.scenarios.step_words import STEPS
 from sandbox.scenarios.steps import step_content
 
-# By the word of the step, which is the name of its function.
+# The functions of steps, by the word of the step. This word is also the name of the function.
 VERBS: dict[str, Callable[[ScenarioContext, Content], Capture | ClientReply]] = {
     **{verb.__name__: verb for verb in (*tpp_steps.VERBS, *tester_steps.VERBS)},
     **{word: tester_steps.make_control_step(word) for word in tester_steps.CONTROLS},
@@ -27,7 +27,8 @@ VERBS: dict[str, Callable[[ScenarioContext, Content], Capture | ClientReply]] = 
 
 @dataclass
 class Outcome:
-    """The result of a call: its reply and capture, or its error."""
+    """The result of the call of a step. `refusal` and `broken` are the errors of a call that was refused or got no
+    readable reply. `faults` are the reasons why the step failed."""
 
     reply: ClientReply | None = None
     capture: Capture | None = None
@@ -60,8 +61,8 @@ def play_steps(
 def _play_step(
     stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None, machine_time: Callable[[], float]
 ) -> Iterator[StepResult]:
-    """Plays a step and yields its results. `repeat` ends after a round that failed. The branches of `parallel` take
-    turns."""
+    """Plays a step and yields its results. A `repeat` step ends after the first round that failed. The branches of a
+    `parallel` step take turns."""
     if step.what == "parallel":
         played = [partial(play_steps, steps=branch, machine_time=machine_time) for branch in step.inner]
         yield from play_branches(stage, step, played)
@@ -130,7 +131,8 @@ def _try(stage: ScenarioContext, step: ScriptStep, content: Content, outcome: Ou
 
 
 def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
-    """Yields each difference from `refused`, `lost` and `expect` of the step. A step without these must succeed."""
+    """Yields a sentence for each difference from what the step expects by `refused`, `lost` and `expect`. A call must
+    succeed if neither the step nor, with `waits`, the next step expects a refusal."""
     if content.get("lost"):
         if outcome.broken is None:
             yield "lost: expected a reply that is lost or cannot be read; it came"

@@ -26,18 +26,18 @@ from sandbox.web.html.reports import Case, Suite, write_junit
 from sandbox.worlds.beginning import Beginning
 from sandbox.worlds.registry import PlayedStep, WorldRegistry
 
-SEED = 1  # of a server of ours, so that each run is like the one before
-OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own
+SEED = 1  # of a server that is started for a run, so that all runs are equal
+OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; the start time of scenarios that give none
 TIMEOUT = 60.0
-HOST = "http://127.0.0.1"  # of this process
-NAME_MAX = 48  # characters of a scenario's name that stand in a world's
+HOST = "http://127.0.0.1"  # the address of an application of this process
+NAME_MAX = 48  # characters of a scenario's name that the name of its world has
 
 MachineTime = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A scenario and its text, which is sent to the server."""
+    """A scenario, with its text as it is sent to the server."""
 
     scenario: Scenario
     text: str
@@ -51,7 +51,7 @@ class ScenarioReport:
     steps: tuple[StepResult, ...]
     trouble: str | None = None
     seconds: float = 0.0
-    world: str = ""  # stays for a look where something did not hold
+    world: str = ""  # the name of its world, which is kept if the scenario failed
 
     @property
     def name(self) -> str:
@@ -82,12 +82,12 @@ class UnreadableFile:
 class Differing:
     """How the world of a script differs from its scenario, for a run under a variant.
 
-    `look` is called with the controls of the world before the world is dropped. `extensions` are lines of the setting
-    `extensions`."""
+    `look` is called with the controls of the world after the run, before the world is dropped. `extensions` are lines
+    for the setting `extensions`."""
 
     variants: Mapping[str, str] = field(default_factory=dict)
     look: Callable[[Controls], None] | None = None
-    seed: int | None = None  # without one it goes by the world's name
+    seed: int | None = None  # the seed of the world; None: a seed made from the name of the world
     extensions: Sequence[str] = ()
 
 
@@ -128,7 +128,7 @@ def run(
     apart: str = "",
     differing: Differing = AS_IT_IS,
 ) -> Iterator[ScenarioReport]:
-    """Yields the reports in the order of the scripts.
+    """Plays scripts, `jobs` at once. Yields the reports in the order of the scripts.
 
     `apart` is added to the names of the worlds, so that two runs have different worlds. The seed of a world depends on
     its name.
@@ -148,7 +148,7 @@ def make_world_name(script: Script, apart: str = "") -> str:
     """Returns a valid world name made from the scenario's name, with `apart` at its end."""
     signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
     name = "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
-    return "default-scenario" if name == "default" else name  # every server has a world of that name already
+    return "default-scenario" if name == "default" else name  # because every server has a world `default`
 
 
 def run_one(
@@ -159,8 +159,8 @@ def run_one(
     world: str | None = None,
     differing: Differing = AS_IT_IS,
 ) -> ScenarioReport:
-    """Plays a script in a new world. If the script failed, the world is not dropped, so that it can be inspected. If
-    `differing` has a `look`, the world is dropped after that call."""
+    """Plays a script in a new world, and then drops the world. If the script failed, keeps the world, so that it can be
+    inspected. If `differing` has a `look`, calls it and drops the world in any case."""
     name = world or make_world_name(script)
     before = machine_time()
     steps: list[StepResult] = []
@@ -189,7 +189,8 @@ def stage_of(
     transport: RecordingTransport,
     differing: Differing = AS_IT_IS,
 ) -> ScenarioContext:
-    """Creates the world with the scenario. Its clock is frozen unless the scenario sets a rate."""
+    """Makes the world of a script on the server. Freezes its clock, unless the scenario sets a rate. Returns the
+    context in which the steps are played."""
     controls = server.make_world(name, seed=differing.seed)
     kind, content = _make_content(script, differing)
     headers = {"Content-Type": kind} | server.headers
@@ -202,7 +203,8 @@ def stage_of(
 
 
 def _make_content(script: Script, differing: Differing) -> tuple[str, bytes]:
-    """Returns the content that makes the world. It has the variants and extensions, so that a reset keeps them."""
+    """Returns the media type and the body of the call that makes the world. The body has the variants and extensions,
+    so that a reset keeps them."""
     if not differing.variants and not differing.extensions:
         return "application/yaml", script.text.encode()
     content = read_yaml(script.text, script.scenario.name).to_python()
@@ -214,7 +216,7 @@ def _make_content(script: Script, differing: Differing) -> tuple[str, bytes]:
     return "application/json", json.dumps({"scenario": content | {"settings": settings}}).encode()
 
 
-# As JUnit XML: a suite for each scenario, a case for each step
+# Reports as JUnit XML, with a suite for each scenario and a case for each step
 
 
 def write_junit_of_scenarios(results: Sequence[ScenarioReport | UnreadableFile]) -> bytes:
@@ -246,11 +248,11 @@ def _make_case(number: int, step: StepResult) -> Case:
     return Case(name, "failure", step.faults[0], text, step.step.what, step.seconds)
 
 
-# Within a server that runs, step by step, for a page that shows them as they come
+# Playing within the process of a server, for the console, which shows each step when it ends
 
 
 class WithinTransport(httpx.WSGITransport):
-    """Calls an application of this process. If a fault rule cuts the reply, raises ReadError."""
+    """Calls an application in this process. Raises ReadError if a fault rule cuts off the reply."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         try:
@@ -265,7 +267,7 @@ def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> 
     """Plays a scenario for the console, and yields its steps. Each run has its own world, which is not dropped."""
     script = read_script(name)
     world = make_world_name(script, f".{token_hex(3)}")
-    app = assemble(worlds)  # without a lock: it is reached from within only
+    app = assemble(worlds)  # without a lock, because only this process can reach it
     transport = RecordingTransport(WithinTransport(app=app))
     yield PlayedStep("world", world)
     try:

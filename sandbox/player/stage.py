@@ -29,7 +29,7 @@ class ScriptFault(Exception):
 
 @dataclass(slots=True)
 class Capture:
-    """The results of a step under a name, to which later steps refer."""
+    """The results of a step. Later steps refer to them by the name that the step gave."""
 
     reply: ClientReply | None = None
     client: str = "demo-tpp"
@@ -39,7 +39,7 @@ class Capture:
     callback: str | None = None
     tokens: Tokens | None = None
     logical_ids: dict[str, str] = field(default_factory=dict)  # by IBAN
-    at: datetime | None = None  # the bank's time when the step was done, where the script measures
+    at: datetime | None = None  # the bank's time after the step, if the script measures elapsed time
 
     @property
     def reference(self) -> Reference | None:
@@ -73,15 +73,15 @@ class ScenarioContext:
     transport: RecordingTransport
     controls: Controls
     captures: dict[str, Capture] = field(default_factory=dict)
-    keys: Capture | None = None  # the latest one with tokens, also without a name
+    keys: Capture | None = None  # the latest results with tokens, even if their step gave no name
     reply: ClientReply | None = None
     opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
-    began: datetime | None = None  # the bank's time when the script began, where it measures
-    measures: bool = False
+    began: datetime | None = None  # the bank's time when the script began, if the script measures elapsed time
+    measures: bool = False  # whether a step expects an elapsed time
     _tpps: dict[str, Client] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)  # IBANs of accounts that a step added
-    let_go: Callable[[str], None] = lambda hold: None  # runs the branch whose barrier was released
-    numbers: Iterator[int] = field(default_factory=partial(count, 1))  # of default references
+    let_go: Callable[[str], None] = lambda hold: None  # called after a step released the barrier of this name
+    numbers: Iterator[int] = field(default_factory=partial(count, 1))  # the numbers in default references
 
     def find_tpp(self, name: str | None) -> Client:
         """Returns the TPP client of that name. For an unknown name, returns a client that is not registered."""
@@ -118,7 +118,7 @@ class ScenarioContext:
         return self.find_initiated(name)[1].reference
 
     def find_with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
-        """Returns the capture of that name, or the latest one with tokens, with its tokens."""
+        """Returns the capture of that name and its tokens. Without a name, returns the latest capture with tokens."""
         capture = self.keys if name is None else self.capture(name)
         if capture is None:
             raise ScriptFault("no step brought tokens so far")
@@ -127,8 +127,8 @@ class ScenarioContext:
         return capture, capture.tokens
 
     def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
-        """Returns the access token for a call, or None. `token` of the step is the name of a capture or the token
-        itself. Without `token`, it is the access token of `default`."""
+        """Returns the access token that a call sends, or None. The key `token` of a step is the name of a capture, or
+        the token itself. Without this key, returns the access token of `default`."""
         if "token" in content:
             name = content["token"]
             if not isinstance(name, str):
@@ -139,8 +139,8 @@ class ScenarioContext:
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:
-        """Returns a value in which references are replaced. If the whole value is one reference, returns the value that
-        it refers to."""
+        """Returns the value with its references replaced by texts. If a text is nothing but one reference, replaces it
+        by the value itself, of any type."""
         if isinstance(value, dict):
             return {name: self.fill(inner) for name, inner in value.items()}
         if isinstance(value, list):

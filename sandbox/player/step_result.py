@@ -12,7 +12,7 @@ from sandbox.scenarios.matching import quote
 
 BODY_SHOWN_MAX = 2_000  # characters
 SHOWN_HEADERS = ("request-id", "accept", "client-id", "authorization", "content-type", "location", "retry-after")
-LINE_MAX = 110  # characters of a step's text
+LINE_MAX = 110  # characters of the text that describes a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def _write_text(content: bytes) -> str:
 
 
 class RecordingTransport(httpx.BaseTransport):
-    """Records all exchanges, and adds a step's own headers to calls of the bank's interface."""
+    """Records the exchanges of a step, and sends the headers of the step with its calls of the bank's interface."""
 
     def __init__(self, line: httpx.BaseTransport) -> None:
         self.line = line

@@ -10,13 +10,13 @@ from sandbox.player.orders import Content, write_amount
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.scenarios.step_words import JUDGED, STEPS
 
-ARRIVES_WITHIN = "2s"  # of the machine's clock, for the call that a release lets go
+ARRIVES_WITHIN = "2s"  # real time for which a `release` waits until a call is held
 OF_INITIATION = ("of", "payment")
 
-# Steps that are a call of a control, which takes their words as they are: the method and the path.
+# Steps that only call a control, whose body has the words of the step: the method and the path of the control.
 CONTROLS = {
     "sign": ("POST", "/psu/sign"),
-    "refuse": ("POST", "/psu/refuse"),  # a further signer, in the bank's own channel
+    "refuse": ("POST", "/psu/refuse"),  # by a further signer, in the bank's own channel
     "clock": ("POST", "/clock"),
     "await": ("POST", "/await"),
     "move": ("POST", "/payments/<payment_id>/move"),
@@ -30,8 +30,8 @@ CONTROLS = {
 
 
 def make_control_step(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
-    """Returns a step that calls a control. The id of an initiation goes into the path of the control, or into its
-    body."""
+    """Returns the function of a step that calls a control. If the step names an initiation, its id is put into the path
+    of the control, or into the body."""
     method, path = CONTROLS[word]
 
     def call(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -47,7 +47,8 @@ def make_control_step(word: str) -> Callable[[ScenarioContext, Content], ClientR
 
 
 def psu(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Approves or refuses at an address. If a bulk file has no address yet, asks for its status first."""
+    """Approves or refuses as a customer, at the address of a capture. If a bulk file has no address yet, asks for its
+    status first."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
     capture = stage.capture(name)
@@ -69,7 +70,7 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _take_address(stage: ScenarioContext, capture: Capture) -> None:
-    """Stores the address of a SCA_REQUIRED refusal, at which the customer authenticates again (choice 4)."""
+    """Stores the address of a reply SCA_REQUIRED in its capture. There the customer authenticates again (choice 4)."""
     address = sca_link(capture.reply.body) if capture.reply is not None else None
     if address is not None:
         capture.flow = stage.find_tpp(capture.client).caller.flow("AIS")

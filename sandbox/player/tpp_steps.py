@@ -1,4 +1,4 @@
-"""The steps of a TPP, performed by the reference client."""
+"""The steps of a TPP, which the reference client performs."""
 
 from datetime import date
 from typing import Any
@@ -53,7 +53,7 @@ def _is_sent_again(content: Content) -> bool:
 
 
 def status(stage: ScenarioContext, content: Content) -> Capture:
-    """Asks for the status. For a bulk file it stores the address of the reply."""
+    """Asks for the status. If the reply has a signing address, as that of a bulk file, stores it."""
     capture, initiation = stage.find_initiated(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     reply = tpp.status(_reference_of(initiation, content), stage.access(content))
@@ -71,7 +71,7 @@ def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _call_on_initiation(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
-    """Calls an operation on a captured initiation, with the client and the tokens of the capture or with `token`."""
+    """Calls an operation on a captured initiation, as the client of the capture, with its tokens or with `token`."""
     capture, initiation = stage.find_initiated(content.get("of"))
     target = _reference_of(initiation, content)
     tpp = stage.find_tpp(content.get("client", capture.client))
@@ -88,7 +88,8 @@ def _reference_of(initiation: Initiation, content: Content) -> Reference:
 
 
 def consent(stage: ScenarioContext, content: Content) -> Capture:
-    """Asks for consent addresses. With `customer` it also approves and exchanges the code."""
+    """Asks for consent addresses. With `customer`, this customer also approves, and the code is exchanged for
+    tokens."""
     scope = content.get("scope") or "AIS"
     if scope not in CONSENT_VERSIONS:
         raise ScriptFault(f"{scope!r} is no scope of a consent: AIS or CAF")
@@ -105,7 +106,8 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def token(stage: ScenarioContext, content: Content) -> Capture:
-    """Exchanges the code of a callback. Stores the tokens under the initiation and under this step."""
+    """Exchanges the code of a callback for tokens. Stores them in the capture of the initiation, and in the capture of
+    this step."""
     capture = stage.capture(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     flow = capture.flow
@@ -119,7 +121,8 @@ def token(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
-    """Refreshes tokens and stores them under the step's name. Unless `keep_old`, they replace the old pair too."""
+    """Refreshes tokens and stores the new ones in the capture of this step. Without `keep_old`, they also replace the
+    old ones in their capture."""
     capture, tokens = stage.find_with_tokens(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     newer = tpp.refresh(tokens, content.get("scope"), content.get("version"))
@@ -164,7 +167,8 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def find_logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """Returns the logical id of a named account. A CAF consent has only one. Returns any other text unchanged."""
+    """Returns the logical id of the account `name`. Without a name, this is the only account of a CAF consent. Returns
+    a text that names no account unchanged."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.find_iban(name)

@@ -1,7 +1,7 @@
-"""Shapes: each reads a node of the tree into a value, and notes every error with its place.
+"""Shapes. A shape turns a node of the tree into a value, and notes every error with its place.
 
-Each shape also has a JSON Schema, so the published schema follows from the rows that read a file. A schema cannot
-express all that a shape checks: names that the bank knows, times in order, the table of moves.
+Each shape also has a JSON Schema, so the published schema of scenarios is made from the shapes that read them. A schema
+cannot express everything that a shape checks, such as the names that the bank knows or the order of two times.
 """
 
 import math
@@ -27,17 +27,17 @@ from sandbox.reader.tree import (
 )
 
 Json = dict[str, Any]
-ERRORS_MAX = 50  # finding the nearest name for each takes time
+ERRORS_MAX = 50  # a bound of the time, because an error may have to find the nearest name
 TEXT_LENGTH_MAX = 10_000
 TITLE_LENGTH_MAX = 300
 AMOUNT_PATTERN = r"[0-9]{1,13}(\.[0-9]{1,3})?"
 DURATION_PATTERN = r"^(([0-9]{1,9}(\.[0-9]{1,6})?[smhdw])+|P[0-9WDTHMS.]+)$"
-INT32_MAX = 2**31 - 1  # generated clients in Go and Java take integers without `int64` to be below
+INT32_MAX = 2**31 - 1  # clients generated in Go and Java read larger integers only if the schema says `int64`
 NOT_EMPTY: Json = {"type": "string", "minLength": 1}
 
 
 class People(Protocol):
-    """The names of fixtures to which a file may refer."""
+    """The names in fixtures to which a scenario may refer."""
 
     @property
     def customers(self) -> Mapping[str, Any]: ...
@@ -52,12 +52,12 @@ class People(Protocol):
 
 
 class AlreadyReported(Exception):
-    """Raised for a node whose errors are already in the notes."""
+    """Raised for a node whose errors are already in the Notes."""
 
 
 @dataclass
 class Notes:
-    """The errors of a file so far, and the bank's people. Without people, names are not checked."""
+    """The errors of a file so far, and the people of the bank. Without people, names in the file are not checked."""
 
     file: str
     fixtures: People | None = None
@@ -121,7 +121,7 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class Leaf:
-    """A shape for a scalar, or for content that one function reads as a whole."""
+    """A shape whose value one function reads: a scalar, or a whole part of a file."""
 
     read: Callable[[Node, Notes], Any]
     described: Json
@@ -132,16 +132,17 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Table:
-    """A shape for a mapping of known keys. `make` builds the record, and may raise Wrong for a bad combination."""
+    """A shape for a mapping with known keys. `make` makes the value from those of the keys. It may raise Wrong if they
+    do not fit together."""
 
     fields: Mapping[str, Shape]
     make: Callable[[dict[str, Any]], Any] = lambda rows: rows
     required: tuple[str, ...] = ()
-    one_of: tuple[str, ...] = ()  # at least one of these
+    one_of: tuple[str, ...] = ()  # keys of which the mapping must have one or more
     called: str = "a mapping"
     key_called: str = "key"
     hint: str | None = None
-    elsewhere: Mapping[str, str] = field(default_factory=dict)  # a hint for names that belong elsewhere
+    elsewhere: Mapping[str, str] = field(default_factory=dict)  # hints for keys that belong elsewhere in the file
 
     def read(self, node: Node, notes: Notes) -> Any:
         if not isinstance(node.value, dict):
@@ -173,14 +174,15 @@ class Table:
         if self.required:
             schema["required"] = list(self.required)
         if self.one_of:
-            # As `anyOf` of one `required` for each name, with which no generated client in TypeScript compiles.
+            # This means the same as `anyOf` with one `required` for each name. Clients generated in TypeScript do not
+            # compile with such an `anyOf`.
             schema["not"] = {"properties": {name: {"not": {}} for name in self.one_of}}
         return schema
 
 
 @dataclass(frozen=True)
 class Each:
-    """A shape for a list whose items have one shape."""
+    """A shape for a list, all of whose items have the same shape."""
 
     item: Shape
     least: int = 0
@@ -202,7 +204,7 @@ class Each:
 
 @dataclass(frozen=True)
 class ByName:
-    """A shape for a mapping from names to items of one shape."""
+    """A shape for a mapping from any names to values that all have the same shape."""
 
     item: Shape
     hint: str | None = None
@@ -237,7 +239,7 @@ class Either:
 
 
 def any_content(described: Json) -> Leaf:
-    """Returns a shape that accepts any content and returns it as Python values, without checking it."""
+    """Returns a shape that accepts any content. Its value is the content as Python values."""
     return Leaf(lambda node, notes: node.to_python(), described)
 
 
@@ -257,7 +259,7 @@ def text_of(node: Node) -> str:
 
 
 def checked_text(is_right: Callable[[str], object], wrong: Callable[[str], Wrong], described: Json = NOT_EMPTY) -> Leaf:
-    """Returns a shape for a text that passes a check. `wrong` makes the error for any other text."""
+    """Returns a shape for a text for which `is_right` is true. `wrong` makes the error for any other text."""
 
     def read(node: Node, notes: Notes) -> str:
         value = text_of(node)
@@ -292,7 +294,7 @@ def one_of(words: Iterable[str], called: str) -> Leaf:
 
 
 def pattern_or(leaf: Leaf) -> Leaf:
-    """Returns a shape for a pattern (a text with *, ? or [). Reads any other text by the leaf."""
+    """Returns a shape for a pattern, which is a text with *, ? or [. The shape reads any other value by the leaf."""
 
     def read(node: Node, notes: Notes) -> Any:
         value = text_of(node)
@@ -318,7 +320,7 @@ def find_iban(node: Node, notes: Notes) -> str:
 
 
 def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
-    """Returns a shape for a name that the bank knows."""
+    """Returns a shape for a name of the bank's people. `called` says in an error what the name is."""
 
     def read(node: Node, notes: Notes) -> str:
         name = text_of(node)
@@ -398,7 +400,7 @@ def _read_instant(node: Node, notes: Notes) -> datetime:
 
 
 def read_window(rows: dict[str, Any]) -> dict[str, Any]:
-    """Returns the rows with `from` renamed to `since`. Raises Wrong unless it is before `until`."""
+    """Returns the rows with the key `from` renamed to `since`. Raises Wrong if `from` is not before `until`."""
     since: datetime | None = rows.get("from")
     until: datetime | None = rows.get("until")
     if since and until and since >= until:

@@ -1,12 +1,12 @@
-"""Reads YAML and JSON into a tree of values with their places, and defines the errors that name such a place.
+"""Reads YAML and JSON into a tree of values with their places. Also defines the errors that name such a place.
 
 An error of a scenario must name its line and column, and a hostile file must not fill the memory. The loaders of YAML
-libraries return values without places, and expand aliases before any bound can be checked. So the tree is made from the
-events of a parser (a mapping starts, a scalar, a mapping ends), each of which has its place.
+libraries return values without places. They also expand aliases before a bound can be checked. So the tree is made from
+the events of a parser (start of a mapping, scalar, end of a mapping), because each event has its place.
 
-Nodes are counted as they are made. An alias becomes the node that it names, so nothing is copied, but it counts with
-all nodes that it contains. Tags and duplicate keys are refused, because loaders treat them differently. The tree of
-JSON has paths instead of lines.
+The number of nodes is limited. An alias becomes the node that it names, and nothing is copied. But all nodes that this
+node contains count again. Tags and duplicate keys are refused, because YAML libraries treat them differently. The tree
+of JSON has paths instead of lines.
 """
 
 import re
@@ -27,15 +27,15 @@ NODES_MAX = 50_000
 DEPTH_MAX = 30
 SHOWN_MAX = 80  # characters of a value that a sentence quotes
 PATH_MAX = 400  # characters of a path
-LISTED_MAX = 16  # names that a hint lists
-TREES = "trees.json"  # content of shipped files by the digest of their text; `make trees` writes it
+LISTED_MAX = 16  # the most names that a hint lists
+TREES = "trees.json"  # the content of shipped files, by the digest of their text; `make trees` writes it
 
 Scalar = str | int | float | bool | None
-HALF_PAIR = re.compile("[\ud800-\udfff]")  # a lone surrogate: YAML can spell one, no file or page can hold it
+HALF_PAIR = re.compile("[\ud800-\udfff]")  # a lone surrogate, which YAML can write but UTF-8 cannot encode
 NO_JSON_VALUE = "half a pair of surrogates, NaN and Infinity are not JSON"
 TOO_MUCH = f"a scenario of over {NODES_MAX} values, or over {DEPTH_MAX} levels deep, is not read"
 
-# The core schema of YAML 1.2: `no` and `12:30` are texts.
+# The values of the core schema of YAML 1.2, in which `no` and `12:30` are texts.
 WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -45,7 +45,7 @@ INTEGER = re.compile(r"[-+]?[0-9]{1,100}\Z")
 INTEGER_OF_BASE = re.compile(r"0o[0-7]{1,100}\Z|0x[0-9a-fA-F]{1,100}\Z")
 FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?\Z")
 
-# Beside its own errors, the parser lets these through for a bad escape or directive.
+# The parser also raises these errors for a bad escape or directive.
 PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, AttributeError, TypeError, RecursionError, AssertionError)
 
 
@@ -94,8 +94,8 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
 
 
 def suggest(word: str, options: Iterable[str]) -> str | None:
-    """Returns a hint with the name that is most similar to a word. Returns all names if they are few, and None if no
-    name is similar."""
+    """Returns a hint with the option that is most similar to a word. If no option is similar, returns a hint with all
+    options if they are few, else None."""
     names = list(options)
     near = find_nearest(word, names)
     if near:
@@ -117,7 +117,7 @@ class Node:
     text: str = ""
     line: int | None = None
     column: int | None = None
-    size: int = 1  # the number of nodes that it contains, with itself
+    size: int = 1  # the number of nodes that it contains, including itself
 
     @property
     def rows(self) -> dict[str, TreeEntry]:
@@ -239,7 +239,7 @@ def resolve(text: str) -> Scalar:
 
 
 class _TreeBuilder:
-    """Builds the tree from the parser's events. Before it adds a node, it checks the bounds of the tree."""
+    """Builds the tree from the parser's events. Checks the bounds of the tree before it adds a node."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -324,7 +324,7 @@ class _TreeBuilder:
         return ScenarioErrors([ScenarioError(self._file, line, column, "", text, hint)])
 
 
-# Shipped files: parsing their YAML would be the largest part of a start
+# Shipped files, whose parsed content is stored, because parsing YAML would be the largest part of a start
 
 
 @cache
