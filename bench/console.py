@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from bench.table import Figure
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.server.server import serve_in_background
@@ -49,7 +49,9 @@ ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 
 
 def console(count: int = 10_000, rounds: int = 15) -> Iterator[Figure]:
-    worlds = WorldRegistry(first_beginning(seed=1, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0), machine_time)
+    worlds = WorldRegistry(
+        make_first_beginning(seed=1, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0), machine_time
+    )
     app = assemble(worlds)
     http = Client(app)
     for _ in range(count):

@@ -35,14 +35,14 @@ BODY = {
 
 def bank(state: Path | str) -> tuple[Any, Any]:
     """Its worlds, and a client in this process."""
-    from sandbox.app import assemble, first_beginning
+    from sandbox.app import assemble, make_first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
     from sandbox.storage.store import open_store
     from sandbox.worlds.registry import WorldRegistry
 
     store = open_store(state)
-    worlds = WorldRegistry(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store)
+    worlds = WorldRegistry(make_first_beginning(1, read_instant(MORNING), 0.0), machine_time, store)
     return worlds, assemble(worlds).test_client()
 
 

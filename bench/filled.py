@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.servers import CALLBACK
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank import behaviours, payments
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.records import Creditor, Debtor, Origin, PaymentRequest
@@ -20,7 +20,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.contract.moves import Status
 from sandbox.machine import machine_time, stopwatch
-from sandbox.server.server import make_server, port_of
+from sandbox.server.server import find_port, make_server
 from sandbox.storage import checkpoint
 from sandbox.storage.long_work import keep_pauses_short
 from sandbox.storage.memory_log import MemoryLog
@@ -85,13 +85,13 @@ def later(span: timedelta, now: datetime) -> tuple[datetime, float]:
 def main(count: str, threads: int, path: Path | None = None) -> None:
     gc.disable()
     store = None if path is None else open_store(path)
-    worlds = WorldRegistry(first_beginning(1, read_instant("2027-03-01T08:50:00+01:00"), 0.0), machine_time, store)
+    worlds = WorldRegistry(make_first_beginning(1, read_instant("2027-03-01T08:50:00+01:00"), 0.0), machine_time, store)
     how = fill_due if count.startswith(DUE) else fill
     how(worlds.get("default"), int(count.removeprefix(DUE)))
     gc.enable()
     keep_pauses_short(stopwatch)
     server = make_server(assemble(worlds), "127.0.0.1", 0, threads)
-    print(f"listening on http://127.0.0.1:{port_of(server)}", flush=True)
+    print(f"listening on http://127.0.0.1:{find_port(server)}", flush=True)
     server.run()
 
 

@@ -24,14 +24,16 @@ MORNING = "2027-03-01T09:00:00+01:00"
 
 def filled(path: Path, acts: int) -> list[float]:
     """A state file with so many acts; milliseconds of each."""
-    from sandbox.app import first_beginning
+    from sandbox.app import make_first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
     from sandbox.storage.store import open_store
     from sandbox.worlds.registry import WorldRegistry
 
     store = open_store(path)
-    took = fill(WorldRegistry(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default"), acts)
+    took = fill(
+        WorldRegistry(make_first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default"), acts
+    )
     store.close()
     return took
 

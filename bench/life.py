@@ -7,7 +7,7 @@ from statistics import median
 from time import process_time
 
 from bench.table import Figure
-from sandbox.app import first_beginning
+from sandbox.app import make_first_beginning
 from sandbox.bank import timeline
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions_sandbox import OnOff
@@ -22,7 +22,7 @@ WORLDS = 300
 
 def jump() -> float:
     """Seconds for ten years of all customers, from books that are open."""
-    beginning = first_beginning(seed=1, life="on")
+    beginning = make_first_beginning(seed=1, life="on")
     bank = open_bank(beginning.fixtures, 1, read_instant(OPENING), beginning.settings)
     assert bank.ledger.past.count
     gc.collect()
@@ -34,7 +34,7 @@ def jump() -> float:
 
 def weight(life: OnOff) -> float:
     """Bytes of a world that was called and whose clock stands."""
-    worlds = WorldRegistry(first_beginning(1, read_instant(OPENING), 0.0, life=life), machine_time)
+    worlds = WorldRegistry(make_first_beginning(1, read_instant(OPENING), 0.0, life=life), machine_time)
     worlds.get("first").ask(lambda bank: bank.next_at)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]

@@ -46,11 +46,11 @@ def environ_of(number: int) -> dict[str, Any]:
 def main(payments: int, warm: int = 5_000) -> None:
     from dataclasses import replace
 
-    from sandbox.app import assemble, first_beginning
+    from sandbox.app import assemble, make_first_beginning
     from sandbox.machine import machine_time
     from sandbox.worlds.registry import WorldRegistry
 
-    beginning = first_beginning(1, None, 0.0)
+    beginning = make_first_beginning(1, None, 0.0)
     # What is bounded, such as the log of what was asked and the referee's memory, is full before the count begins.
     worlds = WorldRegistry(replace(beginning, settings=replace(beginning.settings, requests_kept=500)), machine_time)
     app = assemble(worlds)

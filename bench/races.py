@@ -9,11 +9,11 @@ from time import monotonic
 
 import httpx
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.player.playback import play
-from sandbox.player.runs import OPENING, SEED, TIMEOUT, make_world_name, read_script, stage_of
+from sandbox.player.runs import OPENING, SEED, TIMEOUT, make_stage, make_world_name, read_script
 from sandbox.player.step_result import RecordingTransport
 from sandbox.scenarios.reading import SHIPPED
 from sandbox.worlds.registry import WorldRegistry
@@ -26,11 +26,11 @@ Outcome = tuple[tuple[str, tuple[str, ...]], ...]
 def rounds(name: str, times: int) -> Iterator[Outcome]:
     """What each round came to, step by step, in one world that is reset between them; without a socket."""
     script = read_script(name)
-    app = assemble(WorldRegistry(first_beginning(SEED, OPENING, rate=0.0), machine_time))
+    app = assemble(WorldRegistry(make_first_beginning(SEED, OPENING, rate=0.0), machine_time))
     transport = RecordingTransport(httpx.WSGITransport(app))
     with httpx.Client(transport=transport, timeout=TIMEOUT, trust_env=False) as line:
         server = Controls("http://127.0.0.1:8080", line)
-        stage = stage_of(script, server, make_world_name(script), transport)
+        stage = make_stage(script, server, make_world_name(script), transport)
         for _ in range(times):
             yield tuple((step.text, step.faults) for step in play(stage, machine_time))
             stage.controls.call("POST", "/reset", {})

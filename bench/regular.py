@@ -8,7 +8,7 @@ from pathlib import Path
 from time import process_time
 
 from bench.bare import heap_seconds
-from sandbox.app import first_beginning
+from sandbox.app import make_first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
@@ -26,7 +26,7 @@ SECOND = timedelta(seconds=1)
 
 def filled(count: int) -> Bank:
     """Active orders of three rich customers, on every day of a month."""
-    begun = first_beginning(seed=1)
+    begun = make_first_beginning(seed=1)
     bank = open_bank(begun.fixtures, 1, read_instant("2027-01-01T09:00:00+01:00"), begun.settings)
     payers = [begun.fixtures.names[name] for name in ("alice-current", "bram-current", "bakkerij-current")]
     funds = Money(Decimal(100_000_000), "EUR")

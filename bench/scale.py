@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from time import perf_counter, process_time
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.machine import machine_time
-from sandbox.storage.marks import checksum_of
+from sandbox.storage.marks import compute_checksum
 from sandbox.storage.store import Store, open_store, seal_of
 from sandbox.worlds.registry import Room, WorldRegistry
 from tests.tpp import Tpp
@@ -34,7 +34,7 @@ def resident() -> int:
 def measured(state: str, count: int) -> dict[str, float]:
     store = open_store(state)
     try:
-        worlds = WorldRegistry(first_beginning(seed=7), machine_time, store)
+        worlds = WorldRegistry(make_first_beginning(seed=7), machine_time, store)
         app = assemble(worlds)
         Tpp(app, "default").initiated()  # what is loaded once
         before, disk, cpu, began = resident(), store.database.size(), process_time(), perf_counter()
@@ -70,7 +70,7 @@ def add_worlds(store: Store, count: int) -> None:
             values += [
                 world,
                 name,
-                checksum_of(world, name, default.beginning),
+                compute_checksum(world, name, default.beginning),
                 seal_of(default.position._replace(world=world), default.until),
             ]
         places = ", ".join(["(?, ?, ?, ?)"] * (len(values) // 4))
@@ -84,7 +84,7 @@ def listed(state: str, count: int) -> dict[str, float]:
     """Seconds of a page of the list, by the machine's clock."""
     store = open_store(state)
     try:
-        client = assemble(WorldRegistry(first_beginning(seed=7), machine_time, store)).test_client()
+        client = assemble(WorldRegistry(make_first_beginning(seed=7), machine_time, store)).test_client()
         add_worlds(store, count)
         took, names, after, cpu = [], 0, "", process_time()
         while True:
@@ -104,7 +104,7 @@ def listed(state: str, count: int) -> dict[str, float]:
 
 def made(state: str, count: int) -> dict[str, float]:
     """Worlds that a server makes one by one, and another server that starts among them."""
-    beginning = first_beginning(seed=7)
+    beginning = make_first_beginning(seed=7)
     store = open_store(state)
     try:
         worlds = WorldRegistry(beginning, machine_time, store, Room(worlds_max=KEPT))

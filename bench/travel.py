@@ -29,12 +29,12 @@ PAYMENT = {
 
 def bank() -> FlaskClient:
     """The default world, frozen; a few days before the end of a month."""
-    from sandbox.app import assemble, first_beginning
+    from sandbox.app import assemble, make_first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
     from sandbox.worlds.registry import WorldRegistry
 
-    beginning = first_beginning(1, read_instant("2027-03-25T09:00:00+01:00"), 0.0)
+    beginning = make_first_beginning(1, read_instant("2027-03-25T09:00:00+01:00"), 0.0)
     return assemble(WorldRegistry(beginning, machine_time)).test_client()
 
 

@@ -21,7 +21,7 @@ def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") ->
 
     `public_url` is the URL at which callers reach the application. The sandbox's own callback page counts as registered
     at this URL, unless the URL has a loopback name."""
-    from sandbox.app import assemble, first_beginning
+    from sandbox.app import assemble, make_first_beginning
     from sandbox.machine import machine_time
     from sandbox.web.api.addresses import Hosts, read_public_url
     from sandbox.web.controls.lock import Lock
@@ -29,7 +29,7 @@ def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") ->
 
     # Where the application will be served is not known here, so private names are allowed too.
     hosts = Hosts(bound="", public=read_public_url(public_url))
-    return assemble(WorldRegistry(beginning or first_beginning(life="on"), machine_time), lock=Lock(hosts=hosts))
+    return assemble(WorldRegistry(beginning or make_first_beginning(life="on"), machine_time), lock=Lock(hosts=hosts))
 
 
 def running(

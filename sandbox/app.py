@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.decisions_sandbox import OnOff
-from sandbox.extension_registry import objects
+from sandbox.extension_registry import load_objects
 from sandbox.scenarios.model import Scenario, make_beginning
 from sandbox.scenarios.reading import load
 from sandbox.web.api.addresses import BANK, HOSTS
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
 
 
-def first_beginning(
+def make_first_beginning(
     seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: OnOff = "off"
 ) -> Beginning:
     """Returns the beginning of a server's worlds, with the default scenario unless another scenario is given."""
@@ -45,7 +45,7 @@ def assemble(
     worlds.tally = worlds.tally or find_tally()
     app.config[LINE] = worlds.line
     know_hosts(app, lock)
-    route_bank(app, worlds, announce, trust, tuple(objects("listener")))
+    route_bank(app, worlds, announce, trust, tuple(load_objects("listener")))
     route_pages(app, worlds)
     if trust is not None:
         route_pki(app, trust.folder)
@@ -75,7 +75,7 @@ def assemble_controls(worlds: WorldRegistry, lock: Lock, bank: str) -> Flask:
     """Returns an app that has only the controls, for a separate port. `bank` is the address of the bank that they
     show."""
     app = App()
-    listeners = tuple(objects("listener"))
+    listeners = tuple(load_objects("listener"))
     app.config[BANK] = bank
     know_hosts(app, lock)
     app.after_request(partial(tell_listeners, Observers(worlds, None, listeners)))

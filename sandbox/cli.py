@@ -86,7 +86,7 @@ class Commands(MutableMapping[str, click.Command]):
             name = DEFINED.get(word) or find_defined_names().get(word)
             defined = load(name) if name else None
             if defined is None or isinstance(defined, click.Group):
-                defined = load("sandbox.commands.generated:complete")(word, defined)
+                defined = load("sandbox.commands.generated:complete_command")(word, defined)
             if isinstance(defined, click.Group):
                 share_options(defined)
             self._found[word] = defined
@@ -105,7 +105,7 @@ class Commands(MutableMapping[str, click.Command]):
         raise TypeError("a command is never taken away")
 
 
-def group_of_each() -> dict[str, str]:
+def group_commands() -> dict[str, str]:
     """Returns the group of each command in the help. The commands are in the order of the help."""
     groups = {word: group for group, words in GROUPS.items() for word in words}
     groups |= load("sandbox.commands.generated:list_groups_of_rows")(groups)
@@ -123,11 +123,15 @@ class Program(click.Group):
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes one line for each command into the help. Lines are never cut."""
         words = self.list_commands(context)
-        groups, width = group_of_each(), max(len(word) for word in words)
+        groups, width = group_commands(), max(len(word) for word in words)
         for group in GROUPS:
             with formatter.section(group):
                 formatter.write_dl(
-                    [(word.ljust(width), line_of(self, context, word)) for word in groups if groups[word] == group]
+                    [
+                        (word.ljust(width), write_help_line(self, context, word))
+                        for word in groups
+                        if groups[word] == group
+                    ]
                 )
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -138,7 +142,7 @@ class Program(click.Group):
             sys.exit(1)
 
 
-def line_of(program: click.Group, context: click.Context, word: str) -> str:
+def write_help_line(program: click.Group, context: click.Context, word: str) -> str:
     """Returns the line of a command in the help. For a group without a text, lists its subcommands."""
     command = program.get_command(context, word)
     assert command is not None
@@ -172,7 +176,7 @@ def hand_down(context: click.Context) -> None:
     for name in values:
         if name in BEFORE and not has_option(command, name):
             raise click.UsageError(f"{word} takes no --{name}")
-    context.with_resource(set_environment({variable_of(name): values[name] for name in BEFORE if name in values}))
+    context.with_resource(set_environment({name_variable(name): values[name] for name in BEFORE if name in values}))
     # For an option that is not set by a variable, such as `openapi --url`.
     context.default_map = {word: values}
 
@@ -192,7 +196,7 @@ def share_options(group: click.Group) -> None:
     group.callback = callback
 
 
-def variable_of(name: str) -> str:
+def name_variable(name: str) -> str:
     return f"SANDBOX_{name.upper()}"
 
 
@@ -201,7 +205,7 @@ def has_option(command: click.Command | None, name: str) -> bool:
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
     return any(
-        option.envvar == variable_of(name) or (name == "url" and "--url" in option.opts) for option in own
+        option.envvar == name_variable(name) or (name == "url" and "--url" in option.opts) for option in own
     ) or any(has_option(subcommand, name) for subcommand in below)
 
 

@@ -91,10 +91,10 @@ def with_rows(
             for other in also(row):
                 _demand_free(extension, table, other, rows_of_other_names)
                 rows_of_other_names[other] = row
-    return tuple(in_order(rows.values(), name_of))
+    return tuple(sort_rows(rows.values(), name_of))
 
 
-def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
+def sort_rows(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
     """Returns the rows in their order. A row with `after` follows directly behind the row that `after` names."""
     ordered: list[T] = []
     for row in rows:
@@ -114,19 +114,19 @@ def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
     return rows
 
 
-def objects(table: str) -> list[Any]:
+def load_objects(table: str) -> list[Any]:
     """Returns the objects at the addresses that extensions have in the field `table`. The value of this field is one
     text."""
     return [_load(extension, name) for extension in load_installed() if (name := getattr(extension, table))]
 
 
-def named(table: str, word: str) -> list[str]:
+def find_addresses(table: str, word: str) -> list[str]:
     """Returns the addresses that extensions have for a word in the field `table`. The value of this field is a
     mapping."""
     return [name for extension in load_installed() if (name := getattr(extension, table).get(word))]
 
 
-def folders_of(table: str) -> list[Path]:
+def list_folders(table: str) -> list[Path]:
     """Returns the package folder, or the file of a single module, of each extension that uses this field."""
     modules = [name.partition(":")[0] for extension in load_installed() if (name := getattr(extension, table))]
     files = {module: Path(str(import_module(module).__file__)) for module in modules}

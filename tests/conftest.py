@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from hypothesis import settings
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.machine import machine_time
@@ -51,7 +51,7 @@ def _as_documented() -> Iterator[None]:
 
 @pytest.fixture
 def worlds() -> WorldRegistry:
-    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+    return WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture

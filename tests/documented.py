@@ -16,9 +16,9 @@ from sandbox.contract.decisions import Pairs
 from sandbox.contract.operations import OPERATIONS
 from sandbox.web.api.call import Call
 from sandbox.web.docs.amendments import AMENDMENTS, amend_document
-from sandbox.web.docs.bank_document import document as bank_document
-from sandbox.web.docs.bank_document import paths_of
-from sandbox.web.docs.controls_document import document as controls_document
+from sandbox.web.docs.bank_document import describe_bank as bank_document
+from sandbox.web.docs.bank_document import list_paths
+from sandbox.web.docs.controls_document import describe_controls as controls_document
 from sandbox.web.docs.responses import WIRE_TYPE
 
 LOOKS = 3  # at replies of the same form; one where a bank differs
@@ -51,7 +51,7 @@ def operations(variants: Pairs) -> dict[tuple[str, str], dict[str, Any]]:
     return {
         (operation.name, product): told(variants)["paths"][address][operation.method.lower()]
         for operation in OPERATIONS
-        for address, products in paths_of(operation)
+        for address, products in list_paths(operation)
         for product in products or ("",)
     }
 

@@ -28,14 +28,14 @@ from sandbox.contract.reasons import Reason
 from sandbox.extension_registry import GROUP, Extension
 from sandbox.people.fixtures import load_fixtures
 from sandbox.scenarios.reading import list_shipped
-from sandbox.scenarios.reading import schema as scenario_schema
+from sandbox.scenarios.reading import make_schema as scenario_schema
 from sandbox.scenarios.well_known_values import list_default_values
 from sandbox.storage.format import VERSION as STATE_VERSION
 from sandbox.storage.transfer.form import VERSIONS_READ
 from sandbox.testing import BankFixture, Start
 from sandbox.web.controls import monitoring
-from sandbox.web.docs.bank_document import document as bank_document
-from sandbox.web.docs.controls_document import document as controls_document
+from sandbox.web.docs.bank_document import describe_bank as bank_document
+from sandbox.web.docs.controls_document import describe_controls as controls_document
 
 Tree = dict[str, Any]
 # What has a section of its own: the words of scenarios, settings and axes are not repeated where a call takes them.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.server.server import serve_in_background
@@ -15,7 +15,9 @@ KEY = "a-key-for-the-team"
 
 
 def frozen_worlds() -> WorldRegistry:
-    return WorldRegistry(first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0.0), machine_time)
+    return WorldRegistry(
+        make_first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0.0), machine_time
+    )
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from sandbox.extensions.shop.command import demo
 from sandbox.people import load_fixtures
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs import reference_tables
-from sandbox.web.docs.site import SOURCES, anchor_of
+from sandbox.web.docs.site import SOURCES, make_anchor
 from tests.deploy.proxies import free_port
 from tests.readme import (
     BLOCKS,
@@ -341,7 +341,7 @@ def test_every_file_and_heading_that_a_page_points_to_is_there(page: Path) -> No
         made = ROOT / "docs" in file.parents and file.stem in {*reference_tables.PAGES, *SOURCES}
         assert made or file.exists(), target
         if anchor:
-            assert anchor in {anchor_of(title) for title in re.findall(r"(?m)^#+ (.+)$", file.read_text())}, target
+            assert anchor in {make_anchor(title) for title in re.findall(r"(?m)^#+ (.+)$", file.read_text())}, target
 
 
 def test_every_file_that_is_named_is_there() -> None:

@@ -13,7 +13,7 @@ from sandbox.contract.errors import Error, Refusal
 FIELD = "debtor_account.iban"
 
 
-def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
+def demand_account(bank: Bank, iban: str, field: str = FIELD) -> Account:
     account = bank.accounts.get(iban)
     if account is None:
         raise Refusal(Error.ACCOUNT_FOREIGN, input=field, decided_by={"iban": iban})
@@ -22,7 +22,7 @@ def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
 
 def find_paying_account(bank: Bank, iban: str) -> Account:
     """Returns the account of an IBAN. Raises a Refusal if customers may not pay from it."""
-    account = account_of(bank, iban)
+    account = demand_account(bank, iban)
     demand_open(account)
     if not may_pay(bank, account):
         raise Refusal(Error.ACCOUNT_SAVINGS, input=FIELD, decided_by={"iban": iban, "type": account.type})
@@ -152,7 +152,7 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
         register.pop(debtor, None)
 
 
-def funds_of(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
+def describe_funds(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
     """Returns the amounts that a check of the funds of a compartment compares. A refusal shows them as its reason."""
     return {
         "needed": amount,

@@ -35,7 +35,7 @@ class Behaviour:
     refuse: Callable[[Bank, Any, str | None], None]
 
 
-def behaviour_of(initiation: Initiation) -> Behaviour:
+def find_behaviour(initiation: Initiation) -> Behaviour:
     return BEHAVIOURS[initiation.kind]
 
 
@@ -49,7 +49,7 @@ def _move(trigger: Trigger) -> Any:
 
 
 ONE_ACCOUNT = Behaviour(
-    rule_facts=lambda initiation: rules.facts_of(initiation.order, initiation.origin),
+    rule_facts=lambda initiation: rules.make_rule_facts(initiation.order, initiation.origin),
     demand_fit=lambda bank, payment, customer, debtor: payments.demand_fit(bank, payment.order, debtor),
     demand_funds=lambda bank, _: None,  # with the account
     may_sign=lambda bank, initiation: bank.accounts[initiation.debtor.iban].may_sign,
@@ -67,7 +67,7 @@ BEHAVIOURS: dict[InitiationKind, Behaviour] = {
         complete=standing_orders.complete,
     ),
     kinds.BULK: Behaviour(
-        rule_facts=lambda bulk: bulks.facts_of(bulk.format, bulk.origin, bulk.reference),
+        rule_facts=lambda bulk: bulks.make_rule_facts(bulk.format, bulk.origin, bulk.reference),
         demand_fit=lambda bank, bulk, customer, debtor: bulk_checks.demand_fit(bank, bulk, customer),
         demand_funds=bulk_checks.demand_funds,
         may_sign=bulk_checks.find_signers,
@@ -103,7 +103,7 @@ def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
     """Refuses an initiation that nobody signed in time. An axis decides whether the bank does this, because service 3.3
     names no time."""
     if not initiation.signatures:
-        behaviour_of(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
+        find_behaviour(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
 
 
 def _time_out(bank: Bank, payment: Payment) -> None:
@@ -115,7 +115,7 @@ def _time_out(bank: Bank, payment: Payment) -> None:
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
     """Adds all signatures that an initiation needs, and completes the initiation. Refuses an initiation without an
     account that pays."""
-    behaviour = behaviour_of(initiation)
+    behaviour = find_behaviour(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
         raise Refusal(Error.MOVE_ILLEGAL, subject=subject, status="PATC", target="signed")
@@ -163,7 +163,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
 NONE = Effect()
 
 
-def effect_of(subject: Subject, trigger: Trigger) -> Effect:
+def find_effect(subject: Subject, trigger: Trigger) -> Effect:
     return EFFECTS[type(subject)].get(trigger, NONE)
 
 
@@ -174,7 +174,7 @@ def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> No
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
     for row in moves.find_moves_to(subject.path, subject.status, target):
-        forced = effect_of(subject, row.trigger).forced
+        forced = find_effect(subject, row.trigger).forced
         if forced is not None and bank.can(subject, row.trigger):
             forced(bank, subject, reason)
             return

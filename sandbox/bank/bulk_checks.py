@@ -9,7 +9,7 @@ from sandbox.bank import accounts, initiations, payee_checks
 from sandbox.bank.execution import find_execution_day
 from sandbox.bank.records import Batch, BulkFile, Debtor
 from sandbox.bank.state import Bank
-from sandbox.banking.iban import country_of
+from sandbox.banking.iban import find_country
 from sandbox.banking.money import Money
 from sandbox.bulkfiles.report import BatchReport, FileReport, FindingCode, RefusedBatch, ValidationRules
 from sandbox.bulkfiles.stages import ReportInput, take_report
@@ -125,7 +125,7 @@ def count_required_signatures(bank: Bank, bulk: BulkFile) -> int:
     return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.payable_parts)
 
 
-def day_of(bank: Bank, part: Batch) -> date | None:
+def find_day_of_batch(bank: Bank, part: Batch) -> date | None:
     """Returns the day on which a batch is executed if it is signed now. Returns None if it is executed at once, as each
     instant batch is."""
     return None if part.paying.is_instant else find_execution_day(bank, part.paying.execution_date)
@@ -135,12 +135,12 @@ def demand_funds(bank: Bank, bulk: BulkFile) -> None:
     """Refuses a file if funds are missing for batches that are executed at once. Ignores later batches (choice 7)."""
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
-        if day_of(bank, part) is None:
+        if find_day_of_batch(bank, part) is None:
             due[part.debtor] += part.paying.control_sum
     for debtor, amount in due.items():
         missing = accounts.compute_available_funds(bank, debtor) < Money(amount, debtor.currency)
         if missing and bank.decisions.funds_of_today == "page":
-            decided_by = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
+            decided_by = accounts.describe_funds(bank, debtor, Money(amount, debtor.currency))
             raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided_by=decided_by)
 
 
@@ -154,7 +154,7 @@ def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
     reached: dict[str, set[str]] = defaultdict(set)
     for part in bulk.payable_parts:
         leaving[part.debtor.iban] += part.paying.control_sum
-        reached[part.debtor.iban] |= {country_of(transfer.creditor_iban) for transfer in part.paying.transfers}
+        reached[part.debtor.iban] |= {find_country(transfer.creditor_iban) for transfer in part.paying.transfers}
     for iban, amount in leaving.items():
         account = bank.accounts[iban]
         accounts.demand_open(account)

@@ -12,7 +12,7 @@ from sandbox.bank.initiations import RequestKey
 from sandbox.bank.records import Batch, BulkFile, Origin, ScaAddress, list_cancellation_facts
 from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import following_banking_day
+from sandbox.banking.calendar import find_following_banking_day
 from sandbox.banking.money import Money
 from sandbox.bulkfiles.report import BatchStatus, FileStatus
 from sandbox.bulkfiles.stages import Kind
@@ -30,7 +30,7 @@ def initiate(
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
-    rule = bank.rulebook.match_or_refuse(facts_of(kind, origin, reference), bank.clock.now)
+    rule = bank.rulebook.match_or_refuse(make_rule_facts(kind, origin, reference), bank.clock.now)
     bulk = BulkFile(bank.mint.draw_id(), kind, origin, packed, reference=reference)
     bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, rule, bulk.reference_group, reference)
@@ -56,7 +56,7 @@ def count_seconds_left(bank: Bank, bulk_id: str) -> int:
     return max(1, math.ceil((due - bank.clock.now).total_seconds()))
 
 
-def facts_of(kind: Kind, origin: Origin, reference: str | None) -> RuleFacts:
+def make_rule_facts(kind: Kind, origin: Origin, reference: str | None) -> RuleFacts:
     return RuleFacts("bulk", origin.client_id, kind, endtoend_identification=reference)
 
 
@@ -68,7 +68,7 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
         bank.move(part, Trigger.SIGNED)
         bulk.unpaid += 1
         _count(bank, bulk, part, +1)
-        part.executes_on = bulk_checks.day_of(bank, part)
+        part.executes_on = bulk_checks.find_day_of_batch(bank, part)
         bank.agenda.add(
             compute_due_time(part, bank.clock.now + _compute_execution_delay(bank, bulk, part)),
             part.id,
@@ -103,7 +103,7 @@ def execute(bank: Bank, part: Batch) -> None:
     else:
         bank.move(part, Trigger.FUNDS_MISSING)
         part.tries += 1
-        part.executes_on = following_banking_day(bank.clock.today)
+        part.executes_on = find_following_banking_day(bank.clock.today)
         bank.agenda.add(compute_execution_time(part.executes_on), part.id, Trigger.EXECUTED)
     update_file_status(bank, bulk)
 
@@ -173,7 +173,7 @@ def find(bank: Bank, client_id: str, kind: str, reference: str, *, external: boo
     return bulk
 
 
-def status_of(bank: Bank, bulk: BulkFile) -> FileStatus:
+def make_file_status(bank: Bank, bulk: BulkFile) -> FileStatus:
     """Returns the content of the file's status report. Raises a Refusal before the validation."""
     if not bulk.is_validated:
         raise Refusal(Error.NOT_VALIDATED, status=bulk.status.value)
@@ -186,12 +186,12 @@ def status_of(bank: Bank, bulk: BulkFile) -> FileStatus:
         bulk.status,
         bulk.reason,
         bulk.findings,
-        tuple(BatchStatus(part.batch, part.status, _reason_of(part)) for part in bulk.parts),
+        tuple(BatchStatus(part.batch, part.status, _find_reason(part)) for part in bulk.parts),
         bank.clock.now,
     )
 
 
-def _reason_of(part: Batch) -> str | None:
+def _find_reason(part: Batch) -> str | None:
     """Returns the reason why the batch ended. Returns AM04 while the batch waits for another try, and None if there is
     no reason."""
     return Reason.FUNDS_MISSING.code if part.tries and part.status is Status.PDNG else part.reason
@@ -201,7 +201,7 @@ def waits_for_signature(bulk: BulkFile) -> bool:
     return bulk.status is Status.PATC and not bulk.signatures
 
 
-def valid_sca_token(bank: Bank, bulk: BulkFile) -> str | None:
+def find_valid_sca_token(bank: Bank, bulk: BulkFile) -> str | None:
     """Returns the token of the file's SCA address, or None if the address has expired."""
     address = bank.sca_addresses.get(bulk.sca_token or "")
     return address.token if address is not None and bank.clock.now < address.until else None
@@ -212,7 +212,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
     3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
     always_new = bank.decisions.address_at_status == "new"
-    if waits_for_signature(bulk) and (always_new or valid_sca_token(bank, bulk) is None):
+    if waits_for_signature(bulk) and (always_new or find_valid_sca_token(bank, bulk) is None):
         if always_new and bulk.sca_token is not None:
             bank.sca_addresses.pop(bulk.sca_token, None)
         give_address(bank, bulk)

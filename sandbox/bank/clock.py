@@ -5,7 +5,7 @@ from datetime import date, datetime
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.contract.moves import Trigger
 
 
@@ -17,7 +17,7 @@ class Clock:
     def __init__(self, now: datetime) -> None:
         self.now = now
         self._day_of = now
-        self._day = brussels_date(now)
+        self._day = find_brussels_date(now)
 
     def set(self, now: datetime) -> None:
         assert now >= self.now, f"the clock never goes back: {self.now} to {now}"
@@ -27,7 +27,7 @@ class Clock:
     def today(self) -> date:
         """The date in Brussels. It is read often, so it is computed once per change of the clock."""
         if self._day_of != self.now:
-            self._day_of, self._day = self.now, brussels_date(self.now)
+            self._day_of, self._day = self.now, find_brussels_date(self.now)
         return self._day
 
 

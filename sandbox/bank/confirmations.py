@@ -12,7 +12,7 @@ from sandbox.bank import consent_sessions, consents, payee_checks, signing, sign
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, IDENTITY_APP, Initiation, Session
 from sandbox.bank.signing_methods import SigningAttempt
-from sandbox.bank.signing_sessions import CHANNEL, accepts, demand_logged_in, drop_approval, end_session, session_of
+from sandbox.bank.signing_sessions import CHANNEL, accepts, demand_logged_in, demand_session, drop_approval, end_session
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -39,8 +39,8 @@ class ApprovalRequest(NamedTuple):
 
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """Checks the card reader's code. Returns the address of the callback. Too many wrong codes refuse the request."""
-    session = session_of(bank, session_id, token)
-    request = approval_request_of(bank, session)
+    session = demand_session(bank, session_id, token)
+    request = make_approval_request(bank, session)
     signing_methods.demand_method(bank, request.attempt, CARD_READER)
     right = accepts(bank, session, code == session.code)
     return str(request.approve() if right else request.refuse(signing.describe_wrong_codes(bank)))
@@ -48,7 +48,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
     """Sets the method that the customer chose. For an app, creates the approval with a code to compare."""
-    _choose(bank, approval_request_of(bank, session_of(bank, session_id, token)), method)
+    _choose(bank, make_approval_request(bank, demand_session(bank, session_id, token)), method)
 
 
 def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, method: str) -> None:
@@ -60,7 +60,7 @@ def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, metho
 
 def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
     """Confirms on the customer's own device. Returns the address of the callback."""
-    return str(_approve(bank, approval_request_of(bank, session_of(bank, session_id, token)), BIOMETRICS))
+    return str(_approve(bank, make_approval_request(bank, demand_session(bank, session_id, token)), BIOMETRICS))
 
 
 def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: str) -> Status:
@@ -74,7 +74,7 @@ def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None 
     """Approves or refuses in the app. The page that waits then redirects the customer to the TPP or, in the bank's own
     channel, to the channel."""
     session = find_waiting_session(bank, approval)
-    request = approval_request_of(bank, session)
+    request = make_approval_request(bank, session)
     answer = _approve_with_number(bank, request, number) if approves else request.refuse()
     drop_approval(bank, session)
     if session.address != CHANNEL:
@@ -109,7 +109,7 @@ def find_waiting_session(bank: Bank, approval: str) -> Session:
     return session
 
 
-def approval_request_of(bank: Bank, session: Session) -> ApprovalRequest:
+def make_approval_request(bank: Bank, session: Session) -> ApprovalRequest:
     """Returns the approval request of a session. Raises a Refusal if an earlier step is missing, such as the log-in."""
     if session.address == CHANNEL:
         return _make_channel_request(bank, session.id, session.subject or "")

@@ -2,7 +2,7 @@
 
 from sandbox.bank import consents, signing, signing_sessions
 from sandbox.bank.records import ConsentAddress, Session
-from sandbox.bank.signing_sessions import session_of
+from sandbox.bank.signing_sessions import demand_session
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 
@@ -30,9 +30,9 @@ def enter(bank: Bank, token: str, state: str | None) -> str:
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
     """Logs in a test customer who may answer this address. Returns the new session id."""
-    session = session_of(bank, session_id, token)
+    session = demand_session(bank, session_id, token)
     address = find_waiting_address(bank, token)
-    name = signing.customer_of(bank, customer).id
+    name = signing.demand_customer(bank, customer).id
     consents.demand_customer(bank, address, name)
     if address.renews is not None:
         session.chosen = tuple(bank.consents[address.renews].logical_ids.values())
@@ -44,7 +44,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
     """Sets the accounts that the customer chose, at least one."""
-    session = session_of(bank, session_id, token)
+    session = demand_session(bank, session_id, token)
     if session.customer is None or not needs_choice(find_waiting_address(bank, token)):
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")
     consents.demand_owned(bank, session.customer, ibans)
@@ -60,7 +60,7 @@ def demand_ready(bank: Bank, session: Session) -> str:
 
 
 def refuse(bank: Bank, session_id: str, token: str) -> str:
-    session = session_of(bank, session_id, token)
+    session = demand_session(bank, session_id, token)
     return consents.decline(bank, token, session.state)
 
 

@@ -33,7 +33,7 @@ def ask(
     """Creates consent addresses, one for each language, and returns pairs of language and token. The languages are
     those of `languages`, else `language` alone, else all languages of the pages."""
     if iban is not None:
-        account = accounts.account_of(bank, iban, IBAN)
+        account = accounts.demand_account(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
         accounts.demand_channel(bank, account, IBAN)
     rule = bank.rulebook.match_or_refuse(RuleFacts("consent", client_id, debtor=iban), bank.clock.now)
@@ -168,7 +168,7 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
     if not ibans:
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="at least one is needed")
     for iban in ibans:
-        account = accounts.account_of(bank, iban, "accounts")
+        account = accounts.demand_account(bank, iban, "accounts")
         if customer not in account.owners:
             raise Refusal(Error.ACCESS_DENIED, input="accounts", why="one belongs to another customer")
         accounts.demand_open(account, "accounts")

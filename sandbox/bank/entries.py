@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from datetime import date
 
 from sandbox.bank.accounts import convert_at_fixed_rate, is_closed
-from sandbox.bank.fees import paid_service_of
+from sandbox.bank.fees import find_paid_service
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Batch, Payment, Refund
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import following_banking_day
+from sandbox.banking.calendar import find_following_banking_day
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.products import PRODUCTS
@@ -49,7 +49,7 @@ def _charge(bank: Bank, payment: Payment) -> None:
     order, today = payment.order, bank.clock.today
     debited = convert_at_fixed_rate(payment.fee, payment.debtor.currency)
     sides = (Posting(payment.debtor.iban, -debited), *make_opposite_postings(debited, Posting(OUTSIDE, payment.fee)))
-    text = f"Fee {paid_service_of(order)} transfer {order.endtoend_identification}"
+    text = f"Fee {find_paid_service(order)} transfer {order.endtoend_identification}"
     bank.ledger.post(LedgerEntry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
 
@@ -117,7 +117,7 @@ def _make_entry(
     return LedgerEntry(
         reference,
         on,
-        on if same_day else following_banking_day(on),
+        on if same_day else find_following_banking_day(on),
         (posting, *make_opposite_postings(-posting.amount, Posting(OUTSIDE, outer))),
         structured or order.unstructured or "",
         structured is not None,

@@ -6,11 +6,11 @@ from sandbox.bank import accounts, entries, fees, initiations, returns
 from sandbox.bank.records import Batch, Payment, PaymentRequest, Refund, list_cancellation_facts
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import (
-    at_brussels,
-    following_banking_day,
+    find_following_banking_day,
+    find_next_banking_day,
     is_after_cut_off,
     is_banking_day,
-    next_banking_day,
+    make_brussels_instant,
 )
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
@@ -29,13 +29,13 @@ def is_late(bank: Bank, order: PaymentRequest) -> bool:
     return is_cut_off and is_after_cut_off(bank.clock.now)
 
 
-def day_of(bank: Bank, order: PaymentRequest) -> date | None:
+def find_day_of_payment(bank: Bank, order: PaymentRequest) -> date | None:
     """Returns the day on which a payment that is signed now is executed. Returns None if it is executed at once."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     if is_today and PRODUCTS[order.product].instant:
         return None
     if is_late(bank, order):
-        return following_banking_day(bank.clock.today)
+        return find_following_banking_day(bank.clock.today)
     return find_execution_day(bank, order.execution_date or bank.clock.today)
 
 
@@ -43,13 +43,13 @@ def find_execution_day(bank: Bank, requested_day: date) -> date | None:
     """Returns the banking day of an execution that was requested for a day. Returns None if it takes place at once."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
-        return next_banking_day(max(requested_day, today))
+        return find_next_banking_day(max(requested_day, today))
     return None
 
 
 def compute_execution_time(day: date) -> datetime:
     """Returns 06:00 in Brussels on a day, when the payments of that day are executed."""
-    return at_brussels(day, 6)
+    return make_brussels_instant(day, 6)
 
 
 def compute_due_time(subject: Payment | Batch, promised: datetime) -> datetime:
@@ -64,7 +64,7 @@ def complete(bank: Bank, payment: Payment) -> None:
     bank.move(payment, Trigger.SIGNED)
     payment.signed_on = bank.clock.today
     payment.counted_on = accounts.limit_day(bank, payment.order)
-    payment.fee = fees.fee_of(bank, payment.order, payment.debtor)
+    payment.fee = fees.find_fee(bank, payment.order, payment.debtor)
     payment.needs = fees.needs_of(bank, payment.order, payment.debtor)
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
@@ -76,7 +76,7 @@ def complete(bank: Bank, payment: Payment) -> None:
             after = INSTANT_TIME_OUT if payment.fails_with in TIMED_OUT else INSTANT_REFUSAL
             bank.agenda.add(now + after, payment.id, Trigger.REJECTED)
         return
-    payment.executes_on = day_of(bank, payment.order)
+    payment.executes_on = find_day_of_payment(bank, payment.order)
     _reserve(bank, payment, +1)
     bank.agenda.add(compute_due_time(payment, now + decisions.settlement_begins), payment.id, Trigger.EXECUTED)
 
@@ -114,7 +114,7 @@ def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     bank.move(payment, Trigger.FUNDS_MISSING, reason)
     _reserve(bank, payment, -1)
     payment.tries += 1
-    payment.executes_on = following_banking_day(bank.clock.today)
+    payment.executes_on = find_following_banking_day(bank.clock.today)
     _reserve(bank, payment, +1)
     bank.agenda.add(compute_execution_time(payment.executes_on), payment.id, Trigger.EXECUTED)
 

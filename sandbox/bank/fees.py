@@ -15,7 +15,7 @@ RATE_DECIMALS = Decimal("1E-10")
 USUAL_FEE = Money.read("2.50", "EUR")  # charged by the axis `fees` if the customer's tariff has no fee
 
 
-def paid_service_of(order: PaymentRequest) -> str | None:
+def find_paid_service(order: PaymentRequest) -> str | None:
     """Returns the paid service that a payment uses, such as `instant`. None for an ordinary SEPA credit transfer."""
     product = PRODUCTS[order.product]
     if product.instant:
@@ -25,10 +25,10 @@ def paid_service_of(order: PaymentRequest) -> str | None:
     return None if product.sepa else "cross-border"
 
 
-def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
+def find_fee(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
     """Returns the fee of a payment by the tariff of the account's first owner, in the tariff's currency. Returns None
     if the payment is free."""
-    name = paid_service_of(order)
+    name = find_paid_service(order)
     if name is None:
         return None
     fees = bank.decisions.fees
@@ -38,7 +38,7 @@ def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
 
 def needs_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
     """Returns the funds that a payment needs: its amount and its fee. The axis `fee_check` can leave out the fee."""
-    amount, fee = accounts.convert_at_fixed_rate(order.amount, debtor.currency), fee_of(bank, order, debtor)
+    amount, fee = accounts.convert_at_fixed_rate(order.amount, debtor.currency), find_fee(bank, order, debtor)
     if fee is None or bank.decisions.fee_check == "later":
         return amount
     return amount + accounts.convert_at_fixed_rate(fee, debtor.currency)
@@ -48,8 +48,8 @@ def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """Refuses a payment if the compartment lacks the funds."""
     needs = needs_of(bank, order, debtor)
     if accounts.compute_available_funds(bank, debtor) < needs:
-        fee = fee_of(bank, order, debtor)
-        decided_by = accounts.funds_of(bank, debtor, needs) | ({} if fee is None else {"fee": fee})
+        fee = find_fee(bank, order, debtor)
+        decided_by = accounts.describe_funds(bank, debtor, needs) | ({} if fee is None else {"fee": fee})
         raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided_by=decided_by)
 
 
@@ -61,12 +61,12 @@ class ExchangeCost(NamedTuple):
     charges: Money
 
 
-def exchange_of(bank: Bank, payment: Payment) -> ExchangeCost:
+def compute_exchange_cost(bank: Bank, payment: Payment) -> ExchangeCost:
     """Returns the cost of a cross-border payment by the tariff at its last signature. Uses today's tariff if nobody has
     signed."""
     order, debtor = payment.order, payment.debtor
     assert debtor is not None
-    fee = payment.fee if payment.signed_on else fee_of(bank, order, debtor)
+    fee = payment.fee if payment.signed_on else find_fee(bank, order, debtor)
     charges = Money.zero(debtor.currency) if fee is None else accounts.convert_at_fixed_rate(fee, debtor.currency)
     rate = None
     if order.amount.currency != debtor.currency:

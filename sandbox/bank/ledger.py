@@ -87,7 +87,7 @@ class Lines(Sequence[AccountLine]):
             return
         if self.past and line.on < self.past[-1].on:  # among the past's lines: from now on they are this bank's too
             self.past, self.own = (), [*self.past, *self.own]
-        insort(self.own, line, key=position_of)
+        insort(self.own, line, key=make_sort_key)
 
     def __len__(self) -> int:
         return len(self.past) + len(self.own)
@@ -224,5 +224,5 @@ class Ledger:
         return twin
 
 
-def position_of(line: AccountLine) -> tuple[date, int]:
+def make_sort_key(line: AccountLine) -> tuple[date, int]:
     return line.on, line.number

@@ -4,7 +4,7 @@ from sandbox.bank import accounts, execution, fees, initiations, rules
 from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.records import Debtor, Origin, Payment, PaymentRequest
 from sandbox.bank.state import Bank
-from sandbox.banking.iban import country_of
+from sandbox.banking.iban import find_country
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.products import PRODUCTS
@@ -29,7 +29,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
     if again is not None:
         return again
     now = bank.clock.now
-    rule = bank.rulebook.match_or_refuse(rules.facts_of(order, origin), now)
+    rule = bank.rulebook.match_or_refuse(rules.make_rule_facts(order, origin), now)
 
     payment = Payment(bank.mint.draw_id(), order, origin, move_table_of(bank, order), now, Status.RCVD)
     payment.debtor, payment.customer = order.debtor, origin.customer
@@ -46,7 +46,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """Refuses a payment that does not fit its account, for the first fault that is found (choice 5). The order is:
     currency, self-payment, non-SEPA, urgent, country, limits, and funds if it is executed at once."""
-    is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
+    is_direct = execution.find_day_of_payment(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
         reason, decided_by = (
@@ -70,7 +70,7 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
         raise Refusal(
             Error.PROFILE_FORBIDS, why=reason, which="urgent", clause=clause, decided_by={"customer_kind": kind}
         )
-    country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
+    country = find_country(order.creditor.iban) if order.creditor.iban else order.creditor.country
     amount, on = accounts.convert_at_fixed_rate(order.amount, "EUR").number, accounts.limit_day(bank, order)
     accounts.demand_profile(bank, account, country, amount, on)
     if is_direct:

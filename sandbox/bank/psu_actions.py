@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from sandbox.bank import bulks, consents, signing
-from sandbox.bank.behaviours import behaviour_of
+from sandbox.bank.behaviours import find_behaviour
 from sandbox.bank.bounded_registers import forget_first
 from sandbox.bank.records import BulkFile, CallbackNote, ConsentAddress, Debtor, Initiation, Subject
 from sandbox.bank.rules import Psu
-from sandbox.bank.signing import customer_of
+from sandbox.bank.signing import demand_customer
 from sandbox.bank.signing_methods import SigningAttempt, demand_method
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -38,7 +38,7 @@ def approve(
 
 def refuse(bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED) -> str:
     if customer is not None:
-        customer_of(bank, customer)
+        demand_customer(bank, customer)
     if token in bank.consent_addresses:
         return consents.decline(bank, token, state, description)
     return signing.refuse(bank, signing.find_waiting_initiation(bank, token), state, description)
@@ -51,21 +51,21 @@ def _choose_signer(
     first current account pays."""
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
         named_account = bank.accounts.get(account)
-        signing_customer = customer or behaviour_of(initiation).owner(bank, initiation)
+        signing_customer = customer or find_behaviour(initiation).owner(bank, initiation)
         if named_account is not None and signing_customer not in named_account.may_sign:
             raise Refusal(Error.ACCESS_DENIED, input="account", why="the customer may not sign for it")
         raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
     if not signing.needs_account(initiation):
-        return customer_of(
-            bank, customer or behaviour_of(initiation).owner(bank, initiation) or ""
+        return demand_customer(
+            bank, customer or find_behaviour(initiation).owner(bank, initiation) or ""
         ).id, initiation.debtor
     holder = bank.accounts[account].owners[0] if account in bank.accounts else None
     signer = customer or initiation.origin.customer or holder
     if signer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
-    iban = account or find_first_current(bank, customer_of(bank, signer).id)
+    iban = account or find_first_current(bank, demand_customer(bank, signer).id)
     picked = bank.accounts.get(iban)
-    return customer_of(bank, signer).id, Debtor(iban, picked.first_currency if picked else "EUR")
+    return demand_customer(bank, signer).id, Debtor(iban, picked.first_currency if picked else "EUR")
 
 
 def _agree_by_default(
@@ -80,7 +80,7 @@ def _agree_by_default(
         customer = consents.guess_customer(bank, address, *ibans[:1])
     if customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
-    consenting = customer_of(bank, customer).id
+    consenting = demand_customer(bank, customer).id
     if method is not None:
         demand_method(bank, SigningAttempt(consenting), method)
     if address.iban is not None and any(iban != address.iban for iban in ibans):
@@ -91,7 +91,7 @@ def _agree_by_default(
 
 def find_first_current(bank: Bank, customer: str) -> str:
     """Returns the customer's first current account, or else the first account for which they may sign."""
-    current = [account for account in signing.accounts_of(bank, customer) if not account.is_savings]
+    current = [account for account in signing.list_signing_accounts(bank, customer) if not account.is_savings]
     for account in sorted(current, key=lambda account: customer not in account.owners):
         return account.iban
     raise Refusal(Error.CONTROL_INVALID, input="customer", why="the customer has no current account")
@@ -122,7 +122,7 @@ def act_as_customer(bank: Bank, subject: Initiation | ConsentAddress) -> None:
         if isinstance(subject, ConsentAddress):
             _record_callback(bank, subject.token, _answer(bank, subject.token, psu))
         elif not subject.signatures:
-            if isinstance(subject, BulkFile) and bulks.valid_sca_token(bank, subject) is None:
+            if isinstance(subject, BulkFile) and bulks.find_valid_sca_token(bank, subject) is None:
                 bulks.give_address(bank, subject)
             _record_callback(bank, subject.id, _answer(bank, subject.sca_token or "", psu))
             if psu.then is not None and subject.signatures and subject.status is Status.PATC:

@@ -136,7 +136,7 @@ class RuleFacts:
     endtoend_identification: str | None = None
 
 
-def facts_of(order: PaymentRequest | StandingOrderRequest, origin: Origin) -> RuleFacts:
+def make_rule_facts(order: PaymentRequest | StandingOrderRequest, origin: Origin) -> RuleFacts:
     return RuleFacts(
         kinds.STANDING_ORDER.name if isinstance(order, StandingOrderRequest) else kinds.PAYMENT.name,
         origin.client_id,
@@ -157,7 +157,7 @@ PATTERNS = (*WORDS, "endtoend_identification")
 texts_of = attrgetter(*PATTERNS)
 
 
-def text_conditions_of(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
+def list_text_conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
     """Returns the conditions of a rule on texts. Each has the name of the fact, the expected text, and whether that
     text is a pattern."""
     texts = zip(PATTERNS, texts_of(when), strict=True)
@@ -188,7 +188,7 @@ class Rulebook:
     _of_payees: tuple[int, ...] = ()  # the rules that decide a verification of payee
 
     def __post_init__(self) -> None:
-        self._asked = tuple(text_conditions_of(rule.when) for rule in self.rules)
+        self._asked = tuple(list_text_conditions(rule.when) for rule in self.rules)
         self._by_name = {}
         self._of_payees = tuple(number for number, rule in enumerate(self.rules) if rule.payee is not None)
         for number, texts in enumerate(self._asked):

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from sandbox.bank import accounts, initiations, payee_checks, tokens
-from sandbox.bank.behaviours import behaviour_of
+from sandbox.bank.behaviours import find_behaviour
 from sandbox.bank.callbacks import make_callback_url, make_refusal_url
 from sandbox.bank.records import UNSIGNED, Account, BulkFile, Customer, Debtor, Grant, Initiation, Payment
-from sandbox.bank.signing_methods import SigningAttempt, beneficiary_of, demand_method
+from sandbox.bank.signing_methods import SigningAttempt, demand_method, find_beneficiary
 from sandbox.bank.state import Bank
 from sandbox.banking.names import find_nearest
 from sandbox.contract.errors import Error, Refusal
@@ -31,7 +31,7 @@ def find_waiting_initiation(bank: Bank, token: str) -> Initiation:
     return initiation
 
 
-def customer_of(bank: Bank, name: str) -> Customer:
+def demand_customer(bank: Bank, name: str) -> Customer:
     customer = bank.customers.get(name)
     if customer is None:
         near = find_nearest(name, bank.customers)
@@ -40,7 +40,7 @@ def customer_of(bank: Bank, name: str) -> Customer:
     return customer
 
 
-def accounts_of(bank: Bank, customer: str) -> list[Account]:
+def list_signing_accounts(bank: Bank, customer: str) -> list[Account]:
     """Returns the accounts from which a customer may sign a payment."""
     signable = (account for account in bank.accounts.values() if customer in account.may_sign)
     return [account for account in signable if accounts.may_pay(bank, account)]
@@ -65,7 +65,7 @@ def demand_signer(bank: Bank, initiation: Initiation, customer: str, debtor: Deb
         if account is not None and customer not in account.may_sign:
             raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
         initiations.demand_own(bank, debtor.iban, initiation.origin.customer)
-    behaviour_of(initiation).demand_fit(bank, initiation, customer, debtor)
+    find_behaviour(initiation).demand_fit(bank, initiation, customer, debtor)
     payee_checks.demand_reachable(bank, initiation)
 
 
@@ -73,13 +73,13 @@ def sign(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | Non
     """Signs at the address. Returns the address of the callback."""
     try:
         demand_signer(bank, initiation, customer, debtor)
-        behaviour_of(initiation).demand_funds(bank, initiation)
+        find_behaviour(initiation).demand_funds(bank, initiation)
         payee_checks.refuse_close_match(bank, initiation)
     except Refusal as refusal:
         if not choose_visit_ending(bank, initiation, refusal):
             raise
         return _end_visit(bank, initiation, customer, debtor, state, refusal)
-    before = behaviour_of(initiation).rule_facts(initiation)
+    before = find_behaviour(initiation).rule_facts(initiation)
     identity = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
     rule = initiation.rule
     if rule is None:
@@ -88,7 +88,7 @@ def sign(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | Non
     open_subject(bank, initiation)
     initiation.rule = rule
     _name_payer(bank, initiation, customer, debtor)
-    bank.beneficiaries[customer, beneficiary_of(initiation)] = None
+    bank.beneficiaries[customer, find_beneficiary(initiation)] = None
     _add_signature(bank, initiation, customer)
     return _record_callback(bank, initiation, customer, state)
 
@@ -132,7 +132,7 @@ def _end_visit(
     reason = (Reason.FUNDS_MISSING if refusal.error is Error.FUNDS_MISSING else Reason.FORBIDDEN).code
     open_subject(bank, initiation)
     if choose_visit_ending(bank, initiation, refusal) == "callback":
-        behaviour_of(initiation).refuse(bank, initiation, reason)
+        find_behaviour(initiation).refuse(bank, initiation, reason)
         return make_refusal_url(bank, initiation.origin.redirect_uri, state, refusal.text)
     assert isinstance(initiation, Payment)
     _name_payer(bank, initiation, customer, debtor)
@@ -149,14 +149,14 @@ def describe_wrong_codes(bank: Bank) -> str:
 
 def refuse(bank: Bank, initiation: Initiation, state: str | None, description: str = REFUSED) -> str:
     """Refuses an initiation at its address. Returns the address of the callback."""
-    behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
+    find_behaviour(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
     return make_refusal_url(bank, initiation.origin.redirect_uri, state, description)
 
 
 def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
     """Adds a signature. The last signature completes the initiation."""
     initiation.signatures = (*initiation.signatures, customer)
-    behaviour = behaviour_of(initiation)
+    behaviour = find_behaviour(initiation)
     if len(initiation.signatures) < behaviour.signatures_required(bank, initiation, initiation.debtor):
         bank.move(initiation, Trigger.COSIGNED)
         bank.partly_signed[initiation.id] = None
@@ -182,8 +182,8 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
     if method is not None:
         demand_method(bank, SigningAttempt(customer, initiation), method)
     demand_signer(bank, initiation, customer, initiation.debtor)
-    behaviour_of(initiation).demand_funds(bank, initiation)
-    bank.beneficiaries[customer, beneficiary_of(initiation)] = None
+    find_behaviour(initiation).demand_funds(bank, initiation)
+    bank.beneficiaries[customer, find_beneficiary(initiation)] = None
     _add_signature(bank, initiation, customer)
     return initiation.status
 
@@ -191,13 +191,13 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """Refuses as a further signer, in the bank's own channel. There is no redirect to the TPP (choice 10)."""
     initiation = find_waiting_for_signer(bank, payment_id, customer)
-    behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
+    find_behaviour(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
     return initiation.status
 
 
 def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initiation:
     """Returns an initiation that waits for a further signature of this customer. Refuses any other initiation."""
-    accounts.demand_unblocked(bank, customer_of(bank, customer).id)
+    accounts.demand_unblocked(bank, demand_customer(bank, customer).id)
     initiation = bank.initiation(payment_id)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
@@ -205,7 +205,7 @@ def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initi
         raise Refusal(Error.ALREADY_OVER, status=initiation.status.value, sentence=FIRST_SIGNATURE)
     if initiation.status is not Status.PATC:
         raise Refusal(Error.ALREADY_OVER, status=initiation.status.value)
-    if customer in initiation.signatures or customer not in behaviour_of(initiation).may_sign(bank, initiation):
+    if customer in initiation.signatures or customer not in find_behaviour(initiation).may_sign(bank, initiation):
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="it is not this customer's turn to sign")
     return initiation
 
@@ -223,5 +223,5 @@ def list_to_sign(bank: Bank, customer: str) -> list[Initiation]:
 def list_missing_signers(bank: Bank, initiation: Initiation) -> tuple[str, ...]:
     """Returns the customers who may sign an initiation and have not signed it yet."""
     return tuple(
-        name for name in behaviour_of(initiation).may_sign(bank, initiation) if name not in initiation.signatures
+        name for name in find_behaviour(initiation).may_sign(bank, initiation) if name not in initiation.signatures
     )

@@ -13,7 +13,7 @@ from sandbox.bank.records import APP, BIOMETRICS, IDENTITY_APP, METHODS, BulkFil
 from sandbox.bank.state import Bank
 from sandbox.banking import countries
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.banking.iban import country_of
+from sandbox.banking.iban import find_country
 from sandbox.contract.added_settings import split_line
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
@@ -50,7 +50,7 @@ def amount_of(initiation: Initiation | None) -> Decimal:
     return convert_at_fixed_rate(amount, "EUR").number if amount is not None else Decimal()
 
 
-def beneficiary_of(initiation: Initiation) -> str:
+def find_beneficiary(initiation: Initiation) -> str:
     """Returns the account that is paid. A file pays many accounts, so for a file this is its id."""
     if isinstance(initiation, BulkFile):
         return initiation.id
@@ -63,7 +63,7 @@ def is_new(bank: Bank, attempt: SigningAttempt) -> bool:
     """Whether the customer has not paid this beneficiary by a signature yet. False for the customer's own accounts."""
     if attempt.initiation is None:
         return False
-    iban = beneficiary_of(attempt.initiation)
+    iban = find_beneficiary(attempt.initiation)
     own = bank.accounts.get(iban)
     return (attempt.customer, iban) not in bank.beneficiaries and (own is None or attempt.customer not in own.owners)
 
@@ -78,7 +78,7 @@ def leaves_sepa(bank: Bank, attempt: SigningAttempt) -> bool:
     if not isinstance(attempt.initiation, Payment):
         return False
     creditor = attempt.initiation.order.creditor
-    country = creditor.country or country_of(creditor.iban or "")
+    country = creditor.country or find_country(creditor.iban or "")
     return country not in countries.SEPA
 
 
@@ -131,7 +131,7 @@ RISKS = (
 RISK_NAMES = tuple(risk.name for risk in RISKS)
 
 
-def excluded_methods_of(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
+def find_excluded_methods(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
     """Returns the methods that a risk excludes. The setting `method_risks` decides first, then the row of the risk."""
     methods_by_risk = dict(map(split_line, decisions.method_risks))
     methods = methods_by_risk.get(risk.name)
@@ -159,7 +159,7 @@ def _offer(bank: Bank, attempt: SigningAttempt, method: str) -> Offer:
     if method not in bank.customers[attempt.customer].methods:
         return Offer(method, "inactive", "the customer did not activate it")
     for risk in RISKS:
-        if method in excluded_methods_of(bank.decisions, risk) and risk.holds(bank, attempt):
+        if method in find_excluded_methods(bank.decisions, risk) and risk.holds(bank, attempt):
             limit = risk.limit(bank.decisions) if risk.limit else None
             return Offer(method, risk.name, risk.reason.format(limit=limit), limit)
     return Offer(method)

@@ -4,7 +4,7 @@ refuses, lists and cancels."""
 from itertools import islice
 
 from sandbox.bank import accounts, payee_checks, signing
-from sandbox.bank.behaviours import behaviour_of, effect_of
+from sandbox.bank.behaviours import find_behaviour, find_effect
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import CARD_READER, UNSIGNED, BulkFile, Debtor, Initiation, Session
 from sandbox.bank.signing_methods import SigningAttempt, demand_method
@@ -32,7 +32,7 @@ def enter(bank: Bank, token: str, state: str | None) -> str:
     return open_session(bank, token, state)
 
 
-def session_of(bank: Bank, session_id: str, token: str) -> Session:
+def demand_session(bank: Bank, session_id: str, token: str) -> Session:
     session = bank.sessions.get(session_id)
     if session is None or session.address != token:
         raise Refusal(Error.NOT_FOUND, input="session")
@@ -41,9 +41,9 @@ def session_of(bank: Bank, session_id: str, token: str) -> Session:
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
     """Logs in a test customer and returns the new session id. The customer must be able to sign for a known account."""
-    session = session_of(bank, session_id, token)
+    session = demand_session(bank, session_id, token)
     payment = signing.find_waiting_initiation(bank, token)
-    name = signing.customer_of(bank, customer).id
+    name = signing.demand_customer(bank, customer).id
     if not signing.needs_account(payment):
         signing.demand_choice(bank, payment, name, payment.debtor)
     session.debtor = payment.debtor
@@ -76,7 +76,7 @@ def drop_approval(bank: Bank, session: Session) -> None:
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
     """Sets the account that pays. Refuses an account that may not pay this payment, after which the customer may pick
     another (service 1)."""
-    session = session_of(bank, session_id, token)
+    session = demand_session(bank, session_id, token)
     payment = signing.find_waiting_initiation(bank, token)
     if session.customer is None or not signing.needs_account(payment):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="there is nothing to pick")
@@ -88,7 +88,7 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
 def accept_payee(bank: Bank, session_id: str, token: str) -> None:
     """Stores that the customer saw the outcome of the verification of payee and continues. Refuses if the bank lets
     nobody sign after this outcome."""
-    session = session_of(bank, session_id, token)
+    session = demand_session(bank, session_id, token)
     initiation = signing.find_waiting_initiation(bank, token)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
@@ -98,7 +98,7 @@ def accept_payee(bank: Bank, session_id: str, token: str) -> None:
 
 
 def refuse(bank: Bank, session_id: str, token: str) -> str:
-    session = session_of(bank, session_id, token)
+    session = demand_session(bank, session_id, token)
     return signing.refuse(bank, signing.find_waiting_initiation(bank, token), session.state)
 
 
@@ -109,8 +109,8 @@ def enter_channel(bank: Bank) -> str:
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
     """Logs in a test customer. Returns the new session id."""
-    session = session_of(bank, session_id, CHANNEL)
-    name = signing.customer_of(bank, customer).id
+    session = demand_session(bank, session_id, CHANNEL)
+    name = signing.demand_customer(bank, customer).id
     accounts.demand_unblocked(bank, name)
     set_customer(bank, session, name)
     session.wrong = 0
@@ -136,7 +136,7 @@ def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
 
 def demand_logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
     """Returns a session of the channel and its customer. Refuses if nobody logged in."""
-    session = session_of(bank, session_id, CHANNEL)
+    session = demand_session(bank, session_id, CHANNEL)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
     accounts.demand_unblocked(bank, session.customer)
@@ -144,7 +144,7 @@ def demand_logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
 
 
 def leave_channel(bank: Bank, session_id: str) -> None:
-    del bank.sessions[session_of(bank, session_id, CHANNEL).id]
+    del bank.sessions[demand_session(bank, session_id, CHANNEL).id]
 
 
 def list_own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
@@ -166,7 +166,7 @@ def _is_theirs(bank: Bank, initiation: Initiation, customer: str) -> bool:
     """Whether the customer signed the initiation or may sign it."""
     has_debtor = initiation.debtor is not None or isinstance(initiation, BulkFile)
     return customer in initiation.signatures or (
-        has_debtor and customer in behaviour_of(initiation).may_sign(bank, initiation)
+        has_debtor and customer in find_behaviour(initiation).may_sign(bank, initiation)
     )
 
 
@@ -175,7 +175,7 @@ def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
     (_, customer), initiation = demand_logged_in(bank, session_id), bank.initiation(subject_id)
     if initiation is None or not _is_theirs(bank, initiation, customer):
         raise Refusal(Error.NOT_FOUND, input="payment")
-    cancel = effect_of(initiation, Trigger.CANCELLED).forced
+    cancel = find_effect(initiation, Trigger.CANCELLED).forced
     assert cancel is not None
     cancel(bank, initiation, None)
     return initiation.status

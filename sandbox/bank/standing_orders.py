@@ -9,8 +9,8 @@ from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Debtor, Execution, Origin, StandingOrder, StandingOrderRequest
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import brussels_date, following_banking_day
-from sandbox.banking.iban import country_of
+from sandbox.banking.calendar import find_brussels_date, find_following_banking_day
+from sandbox.banking.iban import find_country
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import (
     Customs,
@@ -54,7 +54,7 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
     again = initiations.find_repeated_initiation(bank, order, origin, KIND.group, request_key)
     if again is not None:
         return again
-    rule = bank.rulebook.match_or_refuse(rules.facts_of(order, origin), bank.clock.now)
+    rule = bank.rulebook.match_or_refuse(rules.make_rule_facts(order, origin), bank.clock.now)
 
     standing_order = StandingOrder(bank.mint.draw_id(), order, origin, Status.PATC, order.debtor, origin.customer)
     initiations.register(bank, standing_order, rule, KIND.group, order.endtoend_identification)
@@ -76,20 +76,20 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
         decided_by = {"signatures_required": account.signatures_required, "signatures_allowed": 1}
         raise Refusal(Error.PROFILE_FORBIDS, why=reason, which="signatures", clause="service 1", decided_by=decided_by)
     amount = contract.amount.number if contract.amount else Decimal()
-    accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
+    accounts.demand_profile(bank, account, find_country(contract.creditor_iban), amount)
 
 
 def compute_nth_execution(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
     """Returns the n-th execution of an order. It runs late if the order became active on the planned banking day, but
     after 06:00."""
-    contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
+    contract, since, customs = order.order, order.active_since, find_customs(bank, order.order)
     planned = compute_occurrence(contract.first, contract.frequency, number, contract.variable, customs)
-    if since is None or compute_execution_time(planned.on) >= since or planned.planned < brussels_date(since):
+    if since is None or compute_execution_time(planned.on) >= since or planned.planned < find_brussels_date(since):
         return planned
-    return compute_late_occurrence(planned, brussels_date(since), customs.belgian)
+    return compute_late_occurrence(planned, find_brussels_date(since), customs.belgian)
 
 
-def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
+def find_customs(bank: Bank, contract: StandingOrderRequest) -> Customs:
     """Returns how the bank moves executions that fall on closed days or in months without the order's day (service 2.2
     is silent)."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
@@ -100,11 +100,11 @@ def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
 def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
     """Whether the bank skips this execution, because its month lacks the day of the order."""
     contract = order.order
-    skips = customs_of(bank, contract).day_31 == "skipped"
+    skips = find_customs(bank, contract).day_31 == "skipped"
     return skips and not has_day(contract.first, contract.frequency, number)
 
 
-def last_of(order: StandingOrder) -> int | None:
+def find_last_execution(order: StandingOrder) -> int | None:
     contract = order.order
     return find_last_number(contract.first, contract.frequency, contract.end_date)
 
@@ -148,8 +148,8 @@ def run(bank: Bank, order: StandingOrder) -> None:
                 bank.move(order, Trigger.ENDED, Reason.FUNDS_MISSING.code)
                 return
             case "retried" if tried < bank.decisions.recycling_tries:
-                belgian = customs_of(bank, order.order).belgian
-                again = compute_execution_time(following_banking_day(bank.clock.today, belgian))
+                belgian = find_customs(bank, order.order).belgian
+                again = compute_execution_time(find_following_banking_day(bank.clock.today, belgian))
                 bank.agenda.add(again, order.id, Trigger.OCCURRED)
                 return
     order.next_number += 1
@@ -184,7 +184,7 @@ def delete(bank: Bank, client_id: str, customer: str, product: str, reference: s
 
 def _promise(bank: Bank, order: StandingOrder) -> None:
     """Schedules the next execution. After the last execution, ends the order, or leaves it under an axis."""
-    last = last_of(order)
+    last = find_last_execution(order)
     while is_left_out(bank, order, order.next_number):
         order.next_number += 1
     if last is not None and order.next_number > last:

@@ -11,7 +11,7 @@ from itertools import islice
 from sandbox.bank import consents
 from sandbox.bank.accounts import compute_unreserved_balance, convert_at_fixed_rate, demand_unblocked
 from sandbox.bank.entries import debit_entry
-from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, position_of
+from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, make_sort_key
 from sandbox.bank.records import Account, Consent, Debtor, Grant, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
@@ -53,26 +53,26 @@ class LinePage:
 
 def sum_in_euro(bank: Bank, account: Account) -> Money:
     """Returns the balance of the euro compartment, or the sum of all compartments at the bank's rates (service 2.7)."""
-    first = balance_of(bank, account.iban, account.first_currency)
+    first = read_balance(bank, account.iban, account.first_currency)
     if len(account.currencies) == 1:
         return first
     counted = bank.decisions.balance_of
     if counted == "euro" or (counted == "parameter" and account.balance_shown != "globalised"):
         return first
     balances = (
-        convert_at_fixed_rate(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies
+        convert_at_fixed_rate(read_balance(bank, account.iban, currency), "EUR") for currency in account.currencies
     )
     return sum(balances, Money.zero("EUR"))
 
 
-def balance_of(bank: Bank, iban: str, currency: str) -> Money:
+def read_balance(bank: Bank, iban: str, currency: str) -> Money:
     """Returns the balance that account information shows. Under an axis, reserved amounts are subtracted."""
     if bank.decisions.balance_is == "available":
         return Money(compute_unreserved_balance(bank, Debtor(iban, currency)), currency)
     return bank.ledger.balance(iban, currency)
 
 
-def consent_of(bank: Bank, grant: Grant) -> Consent:
+def demand_consent(bank: Bank, grant: Grant) -> Consent:
     """Returns the consent on which a grant rests. Refuses an ended consent, and a customer who blocked online access
     (service 1)."""
     consent = consents.demand_active(bank, grant.consent_id)
@@ -86,9 +86,9 @@ def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
     return [(logical_id, account) for logical_id, account in accounts if not account.closed]
 
 
-def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
+def demand_granted_account(bank: Bank, grant: Grant, logical_id: str) -> Account:
     """Returns the account with a logical id. Refuses an unknown id, and an id of another consent in the same way."""
-    iban = consent_of(bank, grant).logical_ids.get(logical_id)
+    iban = demand_consent(bank, grant).logical_ids.get(logical_id)
     if iban is None:
         if bank.decisions.unknown_logical_id == "404":
             raise Refusal(Error.NOT_FOUND, input="logical-id")
@@ -104,7 +104,7 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
 def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
     """Whether the PSU authenticated in the last hour, as the call's SCA token or a renewal of the consent shows.
     Refuses an SCA token of another consent. An expired token counts as missing (choice 2)."""
-    until = consent_of(bank, grant).full_until
+    until = demand_consent(bank, grant).full_until
     renewed = until is not None and bank.clock.now <= until
     if sca_token is None:
         return renewed
@@ -117,7 +117,7 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
 def is_sca_due(bank: Bank, grant: Grant) -> bool:
     """Whether the last SCA of a consent is too old to read transactions (by default over 90 days). The balance can
     still be read."""
-    return bank.clock.now - consent_of(bank, grant).sca_at > bank.decisions.sca_renewal_after
+    return bank.clock.now - demand_consent(bank, grant).sca_at > bank.decisions.sca_renewal_after
 
 
 def find_oldest_day(bank: Bank) -> date:
@@ -142,7 +142,7 @@ def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
     windows = (select_lines(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
     first, *other_windows = windows
-    lines = heapq.merge(first, *other_windows, key=position_of, reverse=backwards) if other_windows else first
+    lines = heapq.merge(first, *other_windows, key=make_sort_key, reverse=backwards) if other_windows else first
     is_first = query.before in (None, FIRST, LAST)  # the first page with lines; an empty page may come before it
     waiting = _list_pending(bank, query, currencies) if is_first else []
     size = query.page_size - len(waiting)
@@ -150,7 +150,7 @@ def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     if found_lines and query.before is None and bank.decisions.empty_page == "first":
         return LinePage((), replace(query, before=LAST if backwards else FIRST, newest=newest))
     more = len(found_lines) > size or (len(found_lines) == size and bank.decisions.exact_last_page == "key")
-    following = replace(query, before=position_of(found_lines[size - 1]), newest=newest) if more else None
+    following = replace(query, before=make_sort_key(found_lines[size - 1]), newest=newest) if more else None
     return LinePage(add_references(bank, found_lines[:size]), following, add_references(bank, waiting, pending=True))
 
 
@@ -231,12 +231,12 @@ def select_lines(
 ) -> Iterator[AccountLine]:
     """Yields the lines of a compartment that match a query, from the query's position `before` on."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
-    first = 0 if since is None else bisect_left(lines, (since, 0), key=position_of)
-    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=position_of)
+    first = 0 if since is None else bisect_left(lines, (since, 0), key=make_sort_key)
+    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=make_sort_key)
     if query.before is not None and backwards:
-        end = min(end, bisect_left(lines, query.before, key=position_of))
+        end = min(end, bisect_left(lines, query.before, key=make_sort_key))
     elif query.before is not None:
-        first = max(first, bisect_right(lines, query.before, key=position_of))
+        first = max(first, bisect_right(lines, query.before, key=make_sort_key))
     return map(lines.__getitem__, range(end - 1, first - 1, -1) if backwards else range(first, end))
 
 

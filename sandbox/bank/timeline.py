@@ -6,7 +6,7 @@ from heapq import merge
 from operator import attrgetter
 
 from sandbox.bank import execution, returns
-from sandbox.bank.behaviours import effect_of, force
+from sandbox.bank.behaviours import find_effect, force
 from sandbox.bank.clock import Promise
 from sandbox.bank.psu_actions import act_as_customer, attribute_moves_to_rule
 from sandbox.bank.records import UNSIGNED, Batch, Payment, Subject
@@ -43,7 +43,7 @@ def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         if until is not None:
             bank.agenda.add(until, subject_id, trigger)
             return
-        due = effect_of(subject, trigger).due
+        due = find_effect(subject, trigger).due
         assert due is not None, f"no {trigger} is promised to {subject_id}"
         due(bank, subject)
 

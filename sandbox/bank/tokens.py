@@ -90,7 +90,9 @@ def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> Registe
     return client
 
 
-def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> IssuedTokens:
+def exchange_code(
+    bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int
+) -> IssuedTokens:
     """Exchanges a code for tokens. A second use is refused, and by default it ends the tokens of the first use."""
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:

@@ -75,7 +75,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "statements.book_by_hand": statements.book_by_hand,
     "statuses.force": behaviours.force,
     "time.pass": timeline.pass_time,
-    "tokens.exchange": tokens.exchange,
+    "tokens.exchange": tokens.exchange_code,
     "tokens.refresh": tokens.refresh,
     "tokens.use_sca_token": tokens.use_sca_token,
 }
@@ -84,6 +84,6 @@ NAMES = {act: name for name, act in VERBS.items()}
 
 
 @cache
-def parameters_of(verb: str) -> tuple[Parameter, ...]:
+def list_parameters(verb: str) -> tuple[Parameter, ...]:
     """Returns the parameters of a verb that follow its first parameter, the bank."""
     return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]

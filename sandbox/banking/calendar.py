@@ -54,42 +54,42 @@ def is_banking_day(day: date, belgian: bool = False) -> bool:
 
 
 @lru_cache(maxsize=4096)  # asked of the same days by every payment that is executed
-def next_banking_day(day: date, belgian: bool = False) -> date:
+def find_next_banking_day(day: date, belgian: bool = False) -> date:
     """Returns the day itself if it is a banking day, else the first one after it."""
     while not is_banking_day(day, belgian):
         day += DAY
     return day
 
 
-def following_banking_day(day: date, belgian: bool = False) -> date:
+def find_following_banking_day(day: date, belgian: bool = False) -> date:
     """Returns the first banking day strictly after the day."""
-    return next_banking_day(day + DAY, belgian)
+    return find_next_banking_day(day + DAY, belgian)
 
 
-def previous_banking_day(day: date, belgian: bool = False) -> date:
+def find_previous_banking_day(day: date, belgian: bool = False) -> date:
     """Returns the day itself if it is a banking day, else the last one before it."""
     while not is_banking_day(day, belgian):
         day -= DAY
     return day
 
 
-def brussels_date(instant: datetime) -> date:
+def find_brussels_date(instant: datetime) -> date:
     """Returns the date in Brussels at that instant."""
     assert instant.tzinfo is not None, "an instant without a zone"
     return instant.astimezone(BRUSSELS).date()
 
 
 @lru_cache(maxsize=4096)  # asked of the same mornings again and again
-def at_brussels(day: date, hour: int, minute: int = 0) -> datetime:
+def make_brussels_instant(day: date, hour: int, minute: int = 0) -> datetime:
     """Returns the instant, in UTC, of that time in Brussels on that day."""
     return datetime.combine(day, time(hour, minute), BRUSSELS).astimezone(UTC)
 
 
 def is_after_cut_off(now: datetime) -> bool:
     """Whether the cut-off of a banking day has passed: 15:00 in Brussels, or 12:00 on 24 and 31 December."""
-    day = brussels_date(now)
+    day = find_brussels_date(now)
     hour = 12 if (day.month, day.day) in HALF_DAYS else 15
-    return is_banking_day(day) and now >= at_brussels(day, hour)
+    return is_banking_day(day) and now >= make_brussels_instant(day, hour)
 
 
 def explain_wrong_date(text: str) -> str:
@@ -112,5 +112,5 @@ def explain_wrong_date(text: str) -> str:
 def move_to_banking_day(at: datetime) -> datetime:
     """Returns the instant itself on a banking day. On a closed day, returns 05:00 in Brussels on the next banking
     day."""
-    day = brussels_date(at)
-    return at if is_banking_day(day) else at_brussels(next_banking_day(day), BOOKED_AT)
+    day = find_brussels_date(at)
+    return at if is_banking_day(day) else make_brussels_instant(find_next_banking_day(day), BOOKED_AT)

@@ -1,7 +1,7 @@
 """Checks of a beneficiary's data by product and country (service 2.1, choice 5)."""
 
 from sandbox.banking import countries
-from sandbox.banking.iban import bic_fits_iban, country_of, is_bic, is_iban
+from sandbox.banking.iban import bic_fits_iban, find_country, is_bic, is_iban
 from sandbox.contract.errors import Error, Refusal
 
 ACCOUNT = "creditor_account"
@@ -37,7 +37,7 @@ def demand_bank(
         raise make_refusal(f"{account}.bic", "it is no BIC", sent=bic)
     if country is not None and not countries.is_country(country):
         raise make_refusal(f"{ACCOUNT}.country", "it is no country code", rule, sent=country)
-    if iban is not None and country is not None and country_of(iban) != country:
+    if iban is not None and country is not None and find_country(iban) != country:
         raise make_refusal(f"{ACCOUNT}.country", "it is not the country of the IBAN", iban=iban, country=country)
     if iban is not None and bic is not None and not bic_fits_iban(bic, iban):
         decided_by = {"iban": iban, "bic": bic}
@@ -63,10 +63,12 @@ def demand_country(
     if iban is not None and bban is not None:
         raise make_refusal(f"{ACCOUNT}.bban", "it cannot go with an iban", iban=iban, bban=bban)
     if iban is not None:
-        if country_of(iban) not in countries.SEPA and bic is None:
+        if find_country(iban) not in countries.SEPA and bic is None:
             reason = "is missing: the country needs one"
-            raise Refusal(Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why=reason, decided_by={"country": country_of(iban)})
-        return _demand_accepted(country_of(iban), f"{ACCOUNT}.iban")
+            raise Refusal(
+                Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why=reason, decided_by={"country": find_country(iban)}
+            )
+        return _demand_accepted(find_country(iban), f"{ACCOUNT}.iban")
     for field, value in (("iban", bban), ("country", country), ("bank_national_id", bank_national_id)):
         if value is None:
             decided_by = {} if bban is None else {"bban": bban}

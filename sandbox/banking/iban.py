@@ -34,7 +34,7 @@ def is_iban(text: str) -> bool:
     """Whether the check digits, the length and the country's form are right (choice 5). The bank need not exist."""
     if not SHAPE.fullmatch(text):
         return False
-    shape = find_bban_shape(country_of(text))
+    shape = find_bban_shape(find_country(text))
     if shape is None or not shape.fullmatch(text, 4):
         return False
     return int((text[4:] + text[:4]).translate(VALUES)) % 97 == 1
@@ -50,7 +50,7 @@ def find_bban_shape(country: str) -> re.Pattern[str] | None:
     return re.compile("".join(f"{BBAN_SIGNS[kind]}{{{length}}}" for length, kind in BBAN_PART.findall(structure)))
 
 
-def country_of(iban: str) -> str:
+def find_country(iban: str) -> str:
     return iban[:2]
 
 
@@ -76,10 +76,10 @@ def is_bic(text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def bic_of(iban: str) -> str | None:
+def find_bic(iban: str) -> str | None:
     """Returns the BIC of the bank of a Belgian IBAN. Returns None for a foreign IBAN, because the table has no foreign
     banks. A bank code that no real bank has, such as those of the invented counterparties, gives an invented BIC."""
-    if country_of(iban) != "BE" or not is_iban(iban):
+    if find_country(iban) != "BE" or not is_iban(iban):
         return None
     code = iban[4:7]
     if code == BANK_CODE:
@@ -91,5 +91,5 @@ def bic_of(iban: str) -> str | None:
 
 def bic_fits_iban(bic: str, iban: str) -> bool:
     """Whether the bank of a BIC is in the country of the IBAN, or in a territory that uses that country's IBANs."""
-    place, country = bic[4:6], country_of(iban)
+    place, country = bic[4:6], find_country(iban)
     return place == country or place in TERRITORIES.get(country, ())

@@ -52,11 +52,11 @@ def add_query(uri: str, **values: str | None) -> str:
     return urlunsplit(parts._replace(query=query))
 
 
-def state_of(address: str) -> str | None:
+def find_state(address: str) -> str | None:
     """Returns the last `state` in the query of a URL, or None."""
     return dict(parse_qsl(urlsplit(address).query, keep_blank_values=True)).get("state")
 
 
-def last_segment(address: str) -> str:
+def find_last_segment(address: str) -> str:
     """Returns the last part of a URL's path, which in addresses of the bank is the token."""
     return urlsplit(address).path.rpartition("/")[2]

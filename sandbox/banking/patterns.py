@@ -20,7 +20,7 @@ def fits(text: str, pattern: str) -> bool:
     fast."""
     if not is_pattern(pattern):
         return text == pattern
-    first, *other_pieces = (short_pieces if len(pattern) <= SHORT else pieces_of)(pattern)
+    first, *other_pieces = (short_pieces if len(pattern) <= SHORT else split_pattern)(pattern)
     if not other_pieces:
         return len(first) == len(text) and matches_at(first, text, 0)
     *middle, last = other_pieces
@@ -35,7 +35,7 @@ def fits(text: str, pattern: str) -> bool:
     return True
 
 
-def pieces_of(pattern: str) -> list[list[CharacterMatcher]]:
+def split_pattern(pattern: str) -> list[list[CharacterMatcher]]:
     pieces: list[list[CharacterMatcher]] = [[]]
     for sign in signs_in(pattern):
         if sign == "*":
@@ -45,7 +45,7 @@ def pieces_of(pattern: str) -> list[list[CharacterMatcher]]:
     return pieces
 
 
-short_pieces = lru_cache(maxsize=1024)(pieces_of)
+short_pieces = lru_cache(maxsize=1024)(split_pattern)
 
 
 def signs_in(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:

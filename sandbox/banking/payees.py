@@ -89,13 +89,13 @@ def _remove_dots(words: Iterable[str]) -> Iterator[str]:
         if all(len(part) == 1 for part in parts):
             letters += parts
             continue
-        yield from _from_letters(letters)
+        yield from _join_letters(letters)
         letters = []
         yield from parts
-    yield from _from_letters(letters)
+    yield from _join_letters(letters)
 
 
-def _from_letters(letters: list[str]) -> Iterable[str]:
+def _join_letters(letters: list[str]) -> Iterable[str]:
     joined = "".join(letters)
     return (joined,) if joined in _load_tables()["legal_forms"] else letters
 

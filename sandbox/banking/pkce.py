@@ -26,10 +26,10 @@ def matches(method: str, challenge: str, verifier: str) -> bool:
     """Whether the challenge was made from this verifier."""
     if not is_challenge(method, challenge) or not VERIFIERS[method].fullmatch(verifier):
         return False
-    return hmac.compare_digest(challenge_of(method, verifier), challenge)
+    return hmac.compare_digest(compute_challenge(method, verifier), challenge)
 
 
-def challenge_of(method: str, verifier: str) -> str:
+def compute_challenge(method: str, verifier: str) -> str:
     """Returns the challenge of a verifier."""
     if method == "plain":
         return verifier

@@ -5,7 +5,12 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from sandbox.banking.calendar import following_banking_day, name_closed_day, next_banking_day, previous_banking_day
+from sandbox.banking.calendar import (
+    find_following_banking_day,
+    find_next_banking_day,
+    find_previous_banking_day,
+    name_closed_day,
+)
 from sandbox.contract.fields import Frequency as Frequency
 
 WEEK = timedelta(weeks=1)
@@ -64,7 +69,7 @@ def compute_late_occurrence(missed: Occurrence, active: date, belgian: bool = Fa
     """Returns an execution that passed before the order became active. It moves to the banking day after `active`."""
     reason = "passed before the contract was active; following banking day"
     return missed._replace(
-        on=following_banking_day(active, belgian), why=f"{missed.why}, {reason}" if missed.why else reason
+        on=find_following_banking_day(active, belgian), why=f"{missed.why}, {reason}" if missed.why else reason
     )
 
 
@@ -92,8 +97,8 @@ def _shift_to_banking_day(planned: date, variable: bool, belgian: bool) -> tuple
     closed = name_closed_day(planned, belgian)
     if closed is None:
         return planned, None
-    later = next_banking_day(planned, belgian), "next banking day"
-    earlier = previous_banking_day(planned, belgian), "previous banking day"
+    later = find_next_banking_day(planned, belgian), "next banking day"
+    earlier = find_previous_banking_day(planned, belgian), "previous banking day"
     (day, which), (other_day, other) = (earlier, later) if variable else (later, earlier)
     if day.year == planned.year:
         return day, f"{closed}; {which}"

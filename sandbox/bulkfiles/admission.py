@@ -192,7 +192,7 @@ class Utf8Converter:
     def convert(self, piece: bytes, is_last: bool = False) -> bytes:
         is_first = not self._name
         if is_first:
-            self._name = encoding_of(piece[:ENCODING_BYTES])
+            self._name = find_encoding(piece[:ENCODING_BYTES])
             if self._name not in UTF_8:
                 self._decoder = codecs.getincrementaldecoder(self._name)()
         if self._decoder is None:
@@ -204,7 +204,7 @@ class Utf8Converter:
             raise UndecodableError(f"the XML has bytes that are not {self._name.replace('_', '-')}") from None
 
 
-def encoding_of(start: bytes) -> str:
+def find_encoding(start: bytes) -> str:
     """Returns the codec of a file. Raises UndecodableError if the declared encoding is unknown, or does not match the
     first bytes of the file."""
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
@@ -216,7 +216,7 @@ def encoding_of(start: bytes) -> str:
         examples = "UTF-8, UTF-16, ISO-8859-1 and windows-1252 are some that are"
         name = repr(match[1][:ENCODING_NAME_MAX])
         raise UndecodableError(f"the XML declares the encoding {name}, which is not known; {examples}")
-    if _encoding_family_of(declared) != _encoding_family_of(marked or "") or (
+    if _find_encoding_family(declared) != _find_encoding_family(marked or "") or (
         marked == "utf_8" and declared not in UTF_8
     ):
         of_bytes = (marked or "one byte a character").replace("_", "-")
@@ -224,7 +224,7 @@ def encoding_of(start: bytes) -> str:
     return marked or declared
 
 
-def _encoding_family_of(name: str) -> str:
+def _find_encoding_family(name: str) -> str:
     """Returns `utf_16` or `utf_32` for an encoding of this family, of any byte order. Returns an empty text for any
     other encoding."""
     return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

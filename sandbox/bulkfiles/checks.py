@@ -14,7 +14,7 @@ from stdnum import iso11649
 
 from sandbox.banking import countries
 from sandbox.banking.calendar import explain_wrong_date
-from sandbox.banking.iban import bic_fits_iban, country_of, is_bic, is_iban
+from sandbox.banking.iban import bic_fits_iban, find_country, is_bic, is_iban
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.bulkfiles.report import (
@@ -104,8 +104,8 @@ def find_transfer_faults(transfer: TransferText) -> Iterator[Fault]:
     iban, bic = transfer.creditor_iban, transfer.creditor_bic
     if (fault := find_iban_fault(iban)) is not None:
         yield "creditor_iban", "IBAN", fault
-    elif country_of(iban) not in countries.SEPA:
-        yield "creditor_iban", "COUNTRY", f"{country_of(iban)} is no SEPA country"
+    elif find_country(iban) not in countries.SEPA:
+        yield "creditor_iban", "COUNTRY", f"{find_country(iban)} is no SEPA country"
     if bic not in ("", NOT_PROVIDED):
         if not is_bic(bic):
             yield "creditor_bic", "BIC", f"{bic} is no BIC"

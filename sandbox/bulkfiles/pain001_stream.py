@@ -259,10 +259,10 @@ def find_schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
             visited.add(entry.path)
             # Finding the place takes long, and the report keeps only the first texts.
             below = _shorten_path(element, entry.path) if len(visited) <= TEXTS_MAX else ""
-            yield below, _sentence_of(entry.message, str(etree.QName(element).namespace))
+            yield below, _write_sentence(entry.message, str(etree.QName(element).namespace))
 
 
-def _sentence_of(message: str, namespace: str) -> str:
+def _write_sentence(message: str, namespace: str) -> str:
     """Returns the schema's message without the long namespace. For a date that does not exist, adds this reason.
 
     For an element in another namespace, returns a sentence of our own. There the schema's message would say that it

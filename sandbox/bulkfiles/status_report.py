@@ -120,43 +120,43 @@ def make_file_line(file: FileStatus) -> ReportLine:
         total += item.batch.control_sum
     is_whole = all(isinstance(item.batch, RefusedBatch) or not item.batch.refused for item in file.batches)
     status = _find_common_status(counts) or ISO_STATUSES[file.status]
-    reasons = _reasons_of(file.findings) or _end_reasons(file.status, file.reason)
+    reasons = _list_reasons(file.findings) or _list_end_reasons(file.status, file.reason)
     reference = file.message_id if file.kind == "pain.001" else file.reference or file.file_id
     return ReportLine(reference or "", status, reasons, counts, total if is_whole and file.batches else None)
 
 
 def make_batch_line(item: BatchStatus) -> ReportLine:
-    batch, refused = item.batch, content_of(item.batch).refused
+    batch, refused = item.batch, find_content(item.batch).refused
     of_transfers = {finding for transfer in refused for finding in transfer.findings}
-    own = _reasons_of(finding for finding in batch.findings if finding not in of_transfers)
+    own = _list_reasons(finding for finding in batch.findings if finding not in of_transfers)
     is_whole = isinstance(batch, RefusedBatch) or not refused  # else control_sum is the sum of the valid transfers only
     counts = count_transactions(item)
     status = _find_common_status(counts) or ISO_STATUSES[item.status]
-    reasons = (own if item.status in ENDED else ()) or _end_reasons(item.status, item.reason)
+    reasons = (own if item.status in ENDED else ()) or _list_end_reasons(item.status, item.reason)
     total = batch.control_sum if is_whole else None
     return ReportLine(batch.payment_information_id or "", status, reasons, counts, total, batch.place)
 
 
 def make_transaction_lines(item: BatchStatus) -> Iterator[ReportLine]:
     """Yields the transactions of a batch in the order of the file."""
-    content, status = content_of(item.batch), ISO_STATUSES[item.status]
+    content, status = find_content(item.batch), ISO_STATUSES[item.status]
     counts = Counter({status: 1})
     valid = (
         ReportLine(each.endtoend_identification, status, (), counts, each.amount.number, each.place, each)
         for each in content.transfers
     )
-    return merge(valid, map(_make_refused_line, content.refused), key=lambda line: position_of(line.place))
+    return merge(valid, map(_make_refused_line, content.refused), key=lambda line: find_position(line.place))
 
 
 def _make_refused_line(transfer: RefusedTransfer) -> ReportLine:
     reasons = {_convert_code(code): () for code in transfer.codes} | {
-        reason.code: reason.texts for reason in _reasons_of(transfer.findings)
+        reason.code: reason.texts for reason in _list_reasons(transfer.findings)
     }
     pairs = tuple(StatusReason(code, texts) for code, texts in reasons.items())
     return ReportLine(transfer.endtoend_identification, REJECTED, pairs, Counter({REJECTED: 1}), None, transfer.place)
 
 
-def content_of(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
+def find_content(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
     """Returns the report that has the batch's transfers: its `rest` if it has one, else the batch itself."""
     return batch.rest if isinstance(batch, RefusedBatch) and batch.rest is not None else batch
 
@@ -164,13 +164,13 @@ def content_of(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
 def count_transactions(item: BatchStatus) -> Counter[str]:
     """Returns the number of transactions of a batch by status, including transactions that earlier versions did not
     store."""
-    content = content_of(item.batch)
+    content = find_content(item.batch)
     refused = len(content.refused)
     of_all = max(item.batch.number_of_transactions, len(content.transfers) + refused)
     return Counter({ISO_STATUSES[item.status]: of_all - refused}) + Counter({REJECTED: refused})
 
 
-def position_of(place: str) -> int:
+def find_position(place: str) -> int:
     """Returns the position of a transaction in its file: its line number, or the last index of its path."""
     return int(place.removesuffix("]").rpartition("[")[2])
 
@@ -181,7 +181,7 @@ def _find_common_status(counts: Counter[str]) -> str | None:
     return None if not counts else next(iter(counts)) if len(counts) == 1 else PARTLY
 
 
-def _reasons_of(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
+def _list_reasons(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
     texts: dict[str, list[str]] = {}
     for finding in findings:
         place_text = f"line {finding.place}" if finding.line is not None else finding.place
@@ -189,7 +189,7 @@ def _reasons_of(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
     return tuple(StatusReason(code, tuple(lines)) for code, lines in texts.items())
 
 
-def _end_reasons(status: Status, reason: str | None) -> tuple[StatusReason, ...]:
+def _list_end_reasons(status: Status, reason: str | None) -> tuple[StatusReason, ...]:
     """Returns the reason for which the file or batch ended or waits, as a tuple. The tuple is empty if there is
     none."""
     if reason is None and status in ENDED:

@@ -132,7 +132,7 @@ class AccessOptions:
     def open_controls(self, app: Any, worlds: "WorldRegistry", bank: str) -> str | None:
         """If the controls have a separate port, serves them there and returns the address. Otherwise returns None."""
         from sandbox.app import assemble_controls
-        from sandbox.server.server import make_server, port_of
+        from sandbox.server.server import find_port, make_server
         from sandbox.web.api.addresses import CONTROLS
 
         if self.controls == "off" or self.controls_port is None:
@@ -142,16 +142,16 @@ class AccessOptions:
             lambda: make_server(controls, self.controls_host, self.controls_port or 0, 2), self.controls_host
         )
         threading.Thread(target=server.run, daemon=True).start()
-        address = app.config[CONTROLS] = write_address("http", self.controls_host, port_of(server))
+        address = app.config[CONTROLS] = write_address("http", self.controls_host, find_port(server))
         return address
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
         """Makes a server for the bank, which already listens. Returns its address, and the function that serves until
         the process ends."""
-        from sandbox.server.server import port_of
+        from sandbox.server.server import find_port
 
         server = listen(lambda: self._make_server(app), f"{self.host}:{self.port}")
-        return write_address("https" if self.tls else "http", self.host, port_of(server)), server.run
+        return write_address("https" if self.tls else "http", self.host, find_port(server)), server.run
 
     def _make_server(self, app: Any) -> Any:
         from sandbox.server.server import make_server

@@ -10,8 +10,8 @@ import click
 
 from sandbox.commands.completion import find_completer
 from sandbox.commands.options import YES, explain_errors, read_json, write_file
-from sandbox.commands.remote import RemoteWorld, cell, describe_clock, get_value_at, remote
-from sandbox.commands.screen import as_json, format_table
+from sandbox.commands.remote import RemoteWorld, describe_clock, format_cell, get_value_at, remote
+from sandbox.commands.screen import format_json, format_table
 
 
 @click.group(invoke_without_command=True)
@@ -93,7 +93,7 @@ def explain(far: RemoteWorld, request_id: str) -> None:
     names = [name for name in explanation if explanation[name] is not None and name != "content"]
     far.tell(
         explanation,
-        lambda: format_table([[name, cell(get_value_at(explanation, name))] for name in names], ("what", "is")),
+        lambda: format_table([[name, format_cell(get_value_at(explanation, name))] for name in names], ("what", "is")),
     )
 
 
@@ -131,7 +131,7 @@ def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
     """Shows the settings of a world, or changes some. An example: settings bulk_validation=5s page_size=10."""
     body = dict(_change(text) for text in changes)
     reply = far.control("PATCH /settings", body) if body else far.control("GET /settings")
-    rows = [[name, cell(value)] for name, value in reply["settings"].items() if not body or name in body]
+    rows = [[name, format_cell(value)] for name, value in reply["settings"].items() if not body or name in body]
     far.tell(reply, lambda: format_table(rows, ("setting", "value")))
 
 
@@ -215,7 +215,7 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
     head = json.loads(content.partition(b"\n")[0])
     facts = {"file": str(output)} | {name: head[name] for name in ("world", "acts", "now")}
     text = f"{output}: world {head['world']} with {head['acts']} acts until {head['now']}"
-    click.echo(as_json(facts) if far.as_json else text, err=not far.as_json)
+    click.echo(format_json(facts) if far.as_json else text, err=not far.as_json)
 
 
 @click.command("import")

@@ -33,14 +33,14 @@ def browse(far: RemoteWorld, target: str | None) -> None:
     Request-ID. The address is printed too. Without a browser it is only printed."""
     import webbrowser
 
-    path = page_of(far, target)
+    path = find_page(far, target)
     address = far.controls.base_url + path
     far.tell({"address": address}, lambda: address)
     if not webbrowser.open(address):
         click.echo("There is no browser here: open the address in one.", err=True)
 
 
-def page_of(far: RemoteWorld, target: str | None) -> str:
+def find_page(far: RemoteWorld, target: str | None) -> str:
     """Returns the path of the page. Ends the command if the world has no page and no id of that name."""
     far.call("GET", "/health")
     path = PAGES.get(target or "console") or find_page_of_id(far, target or "")
@@ -57,14 +57,14 @@ def find_page_of_id(far: RemoteWorld, name: str) -> str | None:
     """Returns the path of the console's page about the initiation, the account or the call with this id, or None."""
     quoted = quote(name, safe="")
     for kind in WITH_IDS:
-        if has(far, f"/{kind}/{quoted}"):
+        if is_there(far, f"/{kind}/{quoted}"):
             return f"/_sandbox/console/{kind}/{quoted}"
     calls = far.call("GET", "/requests")["requests"]
     numbers = [row["seq"] for row in calls if row["request_id"] == name]
     return f"/_sandbox/console/calls/{numbers[-1]}" if numbers else None
 
 
-def has(far: RemoteWorld, path: str) -> bool:
+def is_there(far: RemoteWorld, path: str) -> bool:
     from sandbox.client import Refused
 
     try:

@@ -9,10 +9,9 @@ from urllib.parse import quote
 import click
 
 from sandbox.commands.completion import find_completer
-from sandbox.commands.options import brussels_today, explain_errors, json_option, write_file
+from sandbox.commands.options import explain_errors, find_brussels_today, json_option, write_file
 from sandbox.commands.remote import RemoteWorld, remote
-from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import format_table, meter
+from sandbox.commands.screen import draw_progress, format_json, format_table
 
 if TYPE_CHECKING:
     from sandbox.bulkfiles.report import FileFindings, FileReport
@@ -28,11 +27,11 @@ def bulk() -> None:
     """Bulk files: pain.001 and csv."""
 
 
-def today_of(today: datetime | None) -> date:
-    return today.date() if today else brussels_today()
+def choose_today(today: datetime | None) -> date:
+    return today.date() if today else find_brussels_today()
 
 
-def kind_of(content: bytes) -> str:
+def guess_kind(content: bytes) -> str:
     """Returns `pain.001` for a file that begins like XML, and `csv` for any other file."""
     return "pain.001" if content[:100].lstrip().startswith(BEGINS_XML) else "csv"
 
@@ -52,16 +51,16 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None, as_json: bo
     from sandbox.bulkfiles.stages import Kind, admit, count_progress, read_file
 
     content = file.read(FILE_BYTES_MAX + 1)
-    product: Kind = "csv" if (kind or kind_of(content)) == "csv" else "pain.001"
+    product: Kind = "csv" if (kind or guess_kind(content)) == "csv" else "pain.001"
     try:
         admit(product, content)
     except ValueError as error:
         text = f"The bank would refuse the call at once, with status 400: {error}."
-        click.echo(json_text({"refused": str(error)}) if as_json else text)
+        click.echo(format_json({"refused": str(error)}) if as_json else text)
         sys.exit(1)
-    with meter("checking", count_progress(product, content)) as step:
-        report = read_file(product, content, ValidationRules(today_of(today)), lambda: step(1))
-    click.echo(json_text(describe_report(report)) + "\n" if as_json else render(report), nl=False)
+    with draw_progress("checking", count_progress(product, content)) as step:
+        report = read_file(product, content, ValidationRules(choose_today(today)), lambda: step(1))
+    click.echo(format_json(describe_report(report)) + "\n" if as_json else render(report), nl=False)
     sys.exit(1 if report.findings_count else 0)
 
 
@@ -100,7 +99,7 @@ def sample(name: str, today: datetime | None, message_id: str | None) -> None:
     if name not in samples.SAMPLES:
         raise click.BadParameter(f"{name} is no sample; `bank-sandbox bulk samples` lists them", param_hint="NAME")
     with explain_errors(ValueError, option="--message-id"):
-        content = samples.fill_sample(name, today_of(today), message_id)
+        content = samples.fill_sample(name, choose_today(today), message_id)
     click.echo(content, nl=False)
 
 
@@ -111,7 +110,7 @@ def samples(as_json: bool) -> None:
     from sandbox.bulkfiles.samples import SAMPLES
 
     if as_json:
-        click.echo(json_text({"samples": [{"name": name, "about": about} for name, about in SAMPLES.items()]}))
+        click.echo(format_json({"samples": [{"name": name, "about": about} for name, about in SAMPLES.items()]}))
         return
     click.echo(format_table(list(SAMPLES.items()), ("name", "what it is for")))
 
@@ -129,6 +128,6 @@ def report(far: RemoteWorld, payment_file_id: str, output: Path | None) -> None:
         write_file(output, content)
     if far.as_json:
         there = {"report": content.decode()} if output is None else {"file": str(output)}
-        click.echo(json_text({"payment_file_id": payment_file_id} | there))
+        click.echo(format_json({"payment_file_id": payment_file_id} | there))
     elif output is None:
         click.echo(content, nl=False)

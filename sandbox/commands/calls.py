@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sandbox.commands.completion import find_completer
-from sandbox.commands.options import all_of, read_json
+from sandbox.commands.options import combine_options, read_json
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import limit_rows
 from sandbox.server.call_line import call_line
@@ -76,7 +76,7 @@ def _read_headers(context: click.Context, param: click.Parameter, values: tuple[
 
 
 # The options that describe which calls to count. The command gets them as one mapping.
-matcher = all_of(
+matcher = combine_options(
     click.option("--body", callback=read_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.'),
     click.option(
         "--header",
@@ -101,7 +101,7 @@ def _read_body(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def present(**values: Any) -> dict[str, Any]:
+def drop_missing(**values: Any) -> dict[str, Any]:
     """Returns the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
@@ -133,7 +133,7 @@ def verify(
     """Checks how often matching calls came, or their order.
 
     With --in-order, checks the order. If the calls differ, prints the calls that came and exits with 1."""
-    times = present(exactly=exactly, at_least=at_least, at_most=at_most)
+    times = drop_missing(exactly=exactly, at_least=at_least, at_most=at_most)
     reply = far.control("POST /requests/verify", _read_body(options) | {"times": times or None, "in_order": in_order})
     far.tell(reply, lambda: "verified")
 
@@ -150,7 +150,7 @@ def hold(
 ) -> None:
     """Sets a barrier at AT, where a call is held. AT is before_act, after_act or before_reply. The next call
     that fits is held there."""
-    when = present(operation=operation, client=client, nth=nth)
+    when = drop_missing(operation=operation, client=client, nth=nth)
     barrier = far.control("POST /holds", {"at": at, "when": when or None, "as": name})
     far.tell(barrier, lambda: f"{barrier['name']}: {barrier['state']} at {barrier['at']}")
 

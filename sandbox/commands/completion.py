@@ -49,12 +49,12 @@ def list_values(context: click.Context, name: str, field: str) -> list[str]:
 
     from sandbox.client import Controls, Refused, Unreadable
     from sandbox.client.transport import NotJson
-    from sandbox.commands.options import default_url
+    from sandbox.commands.options import find_default_url
 
-    url, key, world = (option_of(context, word) for word in ("url", "key", "world"))
+    url, key, world = (find_option(context, word) for word in ("url", "key", "world"))
     try:
         with httpx.Client(timeout=WITHIN) as http:
-            server = Controls(str(url or default_url()), http, key)
+            server = Controls(str(url or find_default_url()), http, key)
             if world in (None, "default") or name == "worlds":
                 there = server
             else:
@@ -66,7 +66,7 @@ def list_values(context: click.Context, name: str, field: str) -> list[str]:
         return []
 
 
-def option_of(context: click.Context, name: str) -> Any:
+def find_option(context: click.Context, name: str) -> Any:
     """Returns the value of an option of this command or of the groups above it, because a user may give it to each of
     them. The innermost one counts."""
     above: click.Context | None = context

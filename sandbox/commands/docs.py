@@ -7,7 +7,7 @@ from typing import IO
 import click
 import orjson
 
-from sandbox.commands.options import brussels_today
+from sandbox.commands.options import find_brussels_today
 from sandbox.server_address import URL
 
 PROGRAM = "bank-sandbox"
@@ -36,17 +36,19 @@ def write_commands_page(group: click.Command) -> str:
     from sandbox.web.docs.reference_tables import write_page
 
     return write_page(
-        "Commands", "Each option of `serve` is also a variable, `SANDBOX_` and its name.", *_of(group, PROGRAM)
+        "Commands",
+        "Each option of `serve` is also a variable, `SANDBOX_` and its name.",
+        *_write_command(group, PROGRAM),
     )
 
 
-def _of(command: click.Command, name: str) -> Iterator[str]:
+def _write_command(command: click.Command, name: str) -> Iterator[str]:
     """Yields the lines about a command and its subcommands."""
     from sandbox.web.docs.reference_tables import write_markdown_table
 
     if isinstance(command, click.Group):
         for word in sorted(command.commands):
-            yield from _of(command.commands[word], f"{name} {word}")
+            yield from _write_command(command.commands[word], f"{name} {word}")
         if not command.invoke_without_command:
             return
     arguments = (
@@ -98,6 +100,6 @@ def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
 
     root = url.rstrip("/")
     document = orjson.loads(
-        write_controls_document(root) if controls else write_bank_document(root, vendor, brussels_today())
+        write_controls_document(root) if controls else write_bank_document(root, vendor, find_brussels_today())
     )
     output.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")

@@ -8,9 +8,9 @@ import click
 from marshmallow import fields
 
 from sandbox.commands.completion import find_completer
-from sandbox.commands.options import YES, all_of, ask_first
-from sandbox.commands.remote import RemoteWorld, cell, describe_clock, remote
-from sandbox.web.controls.control_row import Command, Control, type_of
+from sandbox.commands.options import YES, ask_first, combine_options
+from sandbox.commands.remote import RemoteWorld, describe_clock, format_cell, remote
+from sandbox.web.controls.control_row import Command, Control, find_type
 from sandbox.web.controls.rows import CONTROLS
 
 TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; any other option is a text or a list of texts
@@ -32,7 +32,7 @@ def list_groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
     return groups
 
 
-def complete(word: str, group: click.Group | None) -> click.Command:
+def complete_command(word: str, group: click.Group | None) -> click.Command:
     """Returns the command with this first word. This is the `group` with its generated subcommands added, or a
     generated command."""
     main = click.Group(commands={} if group is None else {word: group})
@@ -44,10 +44,10 @@ def add_generated(main: click.Group, rows: Iterable[Control], word: str = "") ->
     """Adds the generated command of each row to `main`. With `word`, adds only commands that begin with this word."""
     for row in rows:
         if row.command is not None and word in ("", row.command.name.split()[0]):
-            _group_of(main, row.command).add_command(command_of(row, row.command))
+            _find_group(main, row.command).add_command(make_command(row, row.command))
 
 
-def _group_of(main: click.Group, command: Command) -> click.Group:
+def _find_group(main: click.Group, command: Command) -> click.Group:
     group = main
     for word in command.name.split()[:-1]:
         subgroup = group.commands.get(word)
@@ -58,7 +58,7 @@ def _group_of(main: click.Group, command: Command) -> click.Group:
     return group
 
 
-def command_of(row: Control, command: Command) -> click.Command:
+def make_command(row: Control, command: Command) -> click.Command:
     def call(
         far: RemoteWorld, since: int = 0, limit: int = 0, wide: bool = False, yes: bool = False, **options: Any
     ) -> None:
@@ -79,20 +79,20 @@ def command_of(row: Control, command: Command) -> click.Command:
         options.append(click.option("--wide", is_flag=True, help="All columns, however narrow the terminal is."))
     options += [_make_option(name, field) for name, field in row.fields.items() if field.metadata.get("option")]
     options += [YES] if row.loses else []
-    return click.command(command.last_word, help=command.about)(all_of(*options)(remote(call)))
+    return click.command(command.last_word, help=command.about)(combine_options(*options)(remote(call)))
 
 
 def render(shows: str, body: dict[str, Any]) -> str:
     """Returns the template `shows`, filled with the fields of the reply. The field `clock` becomes a text with the time
     and the rate."""
-    facts = defaultdict(str, {name: cell(value) for name, value in body.items()})
+    facts = defaultdict(str, {name: format_cell(value) for name, value in body.items()})
     if "clock" in body:
         facts["clock"] = describe_clock(body["clock"])
     return shows.format_map(facts).strip()
 
 
 def _make_option(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
-    kind = type_of(field)
+    kind = find_type(field)
     return click.option(
         f"--{name.replace('_', '-')}",
         name,

@@ -38,9 +38,9 @@ def health(url: str | None, key: str | None, live: bool, wait: int, as_json: boo
 
     It reads the options of `serve` from the environment too, so that beside a server it needs none.
     """
-    checked_url = url.rstrip("/") if url else address_of(served)
+    checked_url = url.rstrip("/") if url else find_address(served)
     for pauses_left in range(round(wait / PAUSE), -1, -1):
-        fault = fault_at(f"{checked_url}{PATH}{'?live' if live else ''}", key, served["controls"] == "on")
+        fault = find_fault(f"{checked_url}{PATH}{'?live' if live else ''}", key, served["controls"] == "on")
         if fault is None or pauses_left == 0:
             break
         time.sleep(PAUSE)
@@ -52,14 +52,14 @@ def health(url: str | None, key: str | None, live: bool, wait: int, as_json: boo
     click.echo(f"{checked_url} is up")
 
 
-def address_of(served: dict[str, Any]) -> str:
+def find_address(served: dict[str, Any]) -> str:
     """Returns the address of the controls, or of the bank if the controls are off."""
     if served["controls"] == "on" and served["controls_port"] is not None:
         return make_openable(write_address("http", served["controls_host"], served["controls_port"]))
     return make_openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
-def fault_at(url: str, key: str | None, controls: bool) -> str | None:
+def find_fault(url: str, key: str | None, controls: bool) -> str | None:
     """Returns what is wrong with the server at this URL, or None. If its controls are off, any reply counts as
     healthy."""
     from http.client import HTTPException

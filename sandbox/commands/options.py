@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from sandbox.extension_registry import named
+from sandbox.extension_registry import find_addresses
 from sandbox.lazy import load
 from sandbox.machine import machine_time
 from sandbox.server_address import HOST, PORT, URL, make_openable, write_address
@@ -29,7 +29,7 @@ def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
     return click.option(name, *names, envvar=variable, show_envvar=True, **{"show_default": True, **more})
 
 
-def default_url() -> str:
+def find_default_url() -> str:
     """Returns the address at which `serve` listens in this environment (SANDBOX_HOST, SANDBOX_PORT). Port 0 lets the
     system choose a port, which is unknown here, so the default port is used."""
     host = os.environ.get("SANDBOX_HOST") or HOST
@@ -43,10 +43,10 @@ def default_url() -> str:
 def url_option(*names: str, help: str) -> Callable[..., Any]:
     """Makes the option for the address of the sandbox that a command calls."""
     about = f"{help} Default: by SANDBOX_HOST and SANDBOX_PORT, else {URL}."
-    return option(*names, default=default_url, show_default=False, help=about)
+    return option(*names, default=find_default_url, show_default=False, help=about)
 
 
-def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def combine_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Returns one decorator that adds all these options. The help lists them in this order."""
 
     def decorate(command: Any) -> Any:
@@ -58,7 +58,7 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def option_row(about: str = "", *flags: str, make: Callable[..., Any] = click.option, **more: Any) -> Any:
-    """Makes a dataclass field that is an option, for `options_of`. Without `flags`, the flag is `--` and the field's
+    """Makes a dataclass field that is an option, for `add_options`. Without `flags`, the flag is `--` and the field's
     name."""
 
     def made(name: str) -> Any:
@@ -70,7 +70,7 @@ def option_row(about: str = "", *flags: str, make: Callable[..., Any] = click.op
 env_row = functools.partial(option_row, make=option)
 
 
-def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
+def add_options(kind: type[Any], word: str) -> Callable[[Any], Any]:
     """Returns a decorator that adds the options of a class to a command. The command gets an object of the class."""
 
     def decorate(command: Any) -> Any:
@@ -79,15 +79,15 @@ def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
             values = {row.name: options.pop(row.name) for row in fields(kind)}
             return command(*words, **{word: kind(**values)}, **options)
 
-        return all_of(*(row.metadata["option"](row.name) for row in fields(kind) if row.metadata))(gathered)
+        return combine_options(*(row.metadata["option"](row.name) for row in fields(kind) if row.metadata))(gathered)
 
     return decorate
 
 
-def added_options(command: str, word: str) -> Callable[[Any], Any]:
+def add_extension_options(command: str, word: str) -> Callable[[Any], Any]:
     """Returns a decorator that adds the options of extensions to a command. The command gets a list of objects with
     their values."""
-    kinds = [load(name) for name in named("options", command)]
+    kinds = [load(name) for name in find_addresses("options", command)]
 
     def decorate(function: Any) -> Any:
         @functools.wraps(function)
@@ -96,7 +96,7 @@ def added_options(command: str, word: str) -> Callable[[Any], Any]:
             return function(*words, **{word: option_values}, **options)
 
         rows = [row for kind in kinds for row in fields(kind)]
-        return all_of(*(row.metadata["option"](row.name) for row in rows))(gathered)
+        return combine_options(*(row.metadata["option"](row.name) for row in rows))(gathered)
 
     return decorate
 
@@ -132,10 +132,10 @@ def describe_json_fault(error: json.JSONDecodeError) -> str:
     return f"{error.msg[:1].lower()}{error.msg[1:]} at {place}, where the arrow is: {line}"
 
 
-def brussels_today() -> date:
-    from sandbox.banking.calendar import brussels_date
+def find_brussels_today() -> date:
+    from sandbox.banking.calendar import find_brussels_date
 
-    return brussels_date(datetime.fromtimestamp(machine_time(), UTC))
+    return find_brussels_date(datetime.fromtimestamp(machine_time(), UTC))
 
 
 @contextmanager

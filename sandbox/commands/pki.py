@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from sandbox.commands.options import INSTANT, explain_errors, json_option, option_row, options_of
-from sandbox.commands.screen import as_json as json_text
+from sandbox.commands.options import INSTANT, add_options, explain_errors, json_option, option_row
+from sandbox.commands.screen import format_json
 from sandbox.machine import machine_time
 from sandbox.pki import FAULTS
 from sandbox.server_address import URL
@@ -80,7 +80,7 @@ class IssueOptions:
 @pki.command(epilog="With --fault the certificate is wrong in that one way.")
 @directory
 @click.argument("name")
-@options_of(IssueOptions, "order")
+@add_options(IssueOptions, "order")
 def issue(order: IssueOptions) -> None:
     """Makes the certificates of a TPP in the folder NAME: .pem, .key, -chain.pem, and the public key as .jwk."""
     from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
@@ -89,7 +89,7 @@ def issue(order: IssueOptions) -> None:
     start = order.begins or read_machine_time() - timedelta(minutes=5)
     end = start + timedelta(days=order.days, seconds=-1)
     with explain_errors(ValueError, OSError):
-        identifier = order.authority_id or authority_of(order.organisation)
+        identifier = order.authority_id or find_authority(order.organisation)
         roles = read_roles(order.roles)
     for each in (QWAC, QSEAL) if order.kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[order.kind],):
         statements = Qualified(each, roles, order.authority_name, identifier)
@@ -109,7 +109,7 @@ def read_roles(text: str) -> tuple[str, ...]:
     return roles
 
 
-def authority_of(organisation: str) -> str:
+def find_authority(organisation: str) -> str:
     """Returns the authority that gave an organisation its number: BE-NBB for PSDBE-NBB-1234 (ETSI TS 119 495)."""
     parts = organisation.split("-")
     if len(parts) < 3 or len(parts[0]) != 5 or len(organisation) > 100:
@@ -123,10 +123,10 @@ def authority_of(organisation: str) -> str:
 def revoke(path: Path, file: Path) -> None:
     """Puts a certificate on the revocation list; running servers read the list at their next call."""
     from sandbox.pki.folder import Folder
-    from sandbox.pki.trust import read
+    from sandbox.pki.trust import parse_certificate
 
     with explain_errors(ValueError, OSError):
-        Folder(path).revoke(read(file.read_bytes()), read_machine_time())
+        Folder(path).revoke(parse_certificate(file.read_bytes()), read_machine_time())
     click.echo(f"{file} is revoked")
 
 
@@ -137,14 +137,14 @@ def revoke(path: Path, file: Path) -> None:
 def show(path: Path, file: Path | None, as_json: bool) -> None:
     """Lists the certificates of TPPs, or shows one: its content, and whether a bank would accept it."""
     from sandbox.pki.folder import Folder
-    from sandbox.pki.trust import Trust, read
+    from sandbox.pki.trust import Trust, parse_certificate
 
     with explain_errors(ValueError, OSError):
         trust = Trust(path)
-        certificates = [(str(file), read(file.read_bytes()))] if file else Folder(path).read_certificates()
+        certificates = [(str(file), parse_certificate(file.read_bytes()))] if file else Folder(path).read_certificates()
     if as_json:
         rows = [{"file": str(place), "content": describe(trust, certificate)} for place, certificate in certificates]
-        click.echo(json_text({"certificates": rows}))
+        click.echo(format_json({"certificates": rows}))
         return
     for place, certificate in certificates:
         click.echo("\n  ".join([str(place), *describe(trust, certificate)]))
@@ -152,10 +152,10 @@ def show(path: Path, file: Path | None, as_json: bool) -> None:
 
 def describe(trust: Any, certificate: Any) -> list[str]:
     """Returns the lines that are printed about a certificate: its content, and whether a bank would trust it."""
-    from sandbox.pki.trust import Untrusted, bearer_of, dates_of
+    from sandbox.pki.trust import Untrusted, read_bearer, read_dates
 
     try:
-        bearer, (begins, ends) = bearer_of(certificate), dates_of(certificate)
+        bearer, (begins, ends) = read_bearer(certificate), read_dates(certificate)
     except Untrusted as fault:
         return [str(fault)]
     statements = bearer.statements

@@ -11,7 +11,7 @@ import click
 
 from sandbox.commands.completion import find_completer
 from sandbox.commands.options import ask_first, option, url_option
-from sandbox.commands.screen import as_json, limit_rows, list_table, meter
+from sandbox.commands.screen import draw_progress, format_json, format_list, limit_rows
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
 
@@ -97,7 +97,7 @@ class RemoteWorld:
             self.demand_world()
         url = f"{self.controls.base_url}/_sandbox{path}"
         size = 0 if content is None else len(content)
-        with meter("sending" if size else "receiving", size or None, "bytes") as step:
+        with draw_progress("sending" if size else "receiving", size or None, "bytes") as step:
             if size:
                 headers["Content-Length"] = str(size)
             pieces = send_in_portions(content, step) if content else None
@@ -135,7 +135,7 @@ class RemoteWorld:
 
     def tell(self, body: Any, render: Callable[[], str]) -> None:
         """Prints the text that `render` returns, or with --json the body."""
-        click.echo(as_json(body) if self.as_json else render())
+        click.echo(format_json(body) if self.as_json else render())
 
     def tell_rows(
         self,
@@ -149,8 +149,8 @@ class RemoteWorld:
         """Prints the newest rows of a list as a table, or with --json the body. On a narrow terminal, leaves out the
         columns `drops`."""
         rows, left_out = limit_rows(list(body[name]), limit)
-        cells = [[cell(get_value_at(row, column)) for column in columns] for row in rows]
-        text, narrow = ("", "") if self.as_json else list_table(cells, columns, drops, wide)
+        cells = [[format_cell(get_value_at(row, column)) for column in columns] for row in rows]
+        text, narrow = ("", "") if self.as_json else format_list(cells, columns, drops, wide)
         self.tell(body | {name: rows}, lambda: text)
         for note in filter(None, (left_out, narrow)):
             click.echo(note, err=True)
@@ -190,11 +190,11 @@ def get_value_at(row: Any, path: str) -> Any:
     return row
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(cell(item) for item in value)
+        return ", ".join(format_cell(item) for item in value)
     if isinstance(value, dict):
-        return " ".join(cell(item) for item in value.values())
+        return " ".join(format_cell(item) for item in value.values())
     return "" if value is None else str(value)
 
 

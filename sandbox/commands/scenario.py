@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from sandbox.commands.actions import load
-from sandbox.commands.options import added_options, env_row, json_option, options_of
-from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import format_table, show_progress
+from sandbox.commands.options import add_extension_options, add_options, env_row, json_option
+from sandbox.commands.screen import format_json, format_table, show_progress
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def list_shipped(as_json: bool) -> None:
     rows = list_shipped()
     if as_json:
         scenarios = [{"name": name, "title": title, "about": about} for name, title, about in rows]
-        click.echo(json_text(scenarios))
+        click.echo(format_json(scenarios))
         return
     click.echo(format_table([(name, title) for name, title, _ in rows], ("name", "title")))
 
@@ -74,7 +73,7 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
     """Checks scenario files; reports errors by line and column. Exits with 1 when there are any."""
     if as_json:
         errors = [str(error) for reading in _read(files) for error in getattr(reading, "errors", ())]
-        click.echo(json_text({"files": len(files), "errors": errors}))
+        click.echo(format_json({"files": len(files), "errors": errors}))
         sys.exit(FAILED if errors else 0)
     if _print_unreadable(_read(files), to_stderr=False):
         sys.exit(FAILED)
@@ -84,9 +83,9 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
 @scenario.command()
 def schema() -> None:
     """Prints the JSON Schema of a scenario file, for editors."""
-    from sandbox.scenarios import schema as schema_of
+    from sandbox.scenarios import make_schema
 
-    click.echo(json_text(schema_of()))
+    click.echo(format_json(make_schema()))
 
 
 @scenario.command()
@@ -94,20 +93,22 @@ def schema() -> None:
 @json_option
 def values(name: str, as_json: bool) -> None:
     """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
-    from sandbox.commands.values import as_objects
-    from sandbox.scenarios.well_known_values import values_of, write_markdown
+    from sandbox.commands.values import make_objects
+    from sandbox.scenarios.well_known_values import list_values, write_markdown
 
     readings = _read((name,))
     if _print_unreadable(readings):
         sys.exit(UNREADABLE)
     scenario = _select_scripts(readings)[0].scenario
-    click.echo(json_text({"values": as_objects(values_of(scenario.rules))}) if as_json else write_markdown(scenario))
+    click.echo(
+        format_json({"values": make_objects(list_values(scenario.rules))}) if as_json else write_markdown(scenario)
+    )
 
 
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE_OR_NAME...")
-@options_of(RunOptions, "order")
-@added_options("scenario run", "extensions")
+@add_options(RunOptions, "order")
+@add_extension_options("scenario run", "extensions")
 def run(order: RunOptions, extensions: list[RunExtension]) -> None:
     """Plays scenarios, each in its own world, and reports each step.
 

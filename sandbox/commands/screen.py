@@ -21,11 +21,11 @@ COLOURS = {status.value: TONES[look.tone] for status, look in STATUS_STYLES.item
 COLOURS |= {"holds": GOOD, "active": GOOD, "error": BAD}
 
 
-def as_json(body: Any) -> str:
-    return json.dumps(body, ensure_ascii=False, indent=2, default=_number)
+def format_json(body: Any) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=2, default=_convert_number)
 
 
-def _number(value: Any) -> float:
+def _convert_number(value: Any) -> float:
     assert isinstance(value, Decimal)
     return float(value)
 
@@ -56,7 +56,7 @@ def choose_columns(
     return shown_columns, left_out
 
 
-def list_table(
+def format_list(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], wide: bool
 ) -> tuple[str, str]:
     """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, all are
@@ -95,14 +95,14 @@ def fit_table(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | N
     for name in head:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell, style=colour_of(cell)) for cell in row))
+        table.add_row(*(Text(cell, style=find_colour(cell)) for cell in row))
     console = Console(width=width, force_terminal=True, highlight=False)
     with console.capture() as captured:
         console.print(table)
     return captured.get().rstrip("\n")
 
 
-def colour_of(cell: str) -> str:
+def find_colour(cell: str) -> str:
     """Returns the colour of a payment's status or of an HTTP status, or an empty text for any other cell."""
     if len(cell) == 3 and cell.isdigit():
         return {"2": GOOD, "3": WAITING, "4": BAD, "5": BAD}.get(cell[0], "")
@@ -117,7 +117,7 @@ def limit_rows(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
 
 
 @contextmanager
-def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..., None]]:
+def draw_progress(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..., None]]:
     """Draws a progress bar on a terminal. With a total, shows the share that is done and the time left. Without a
     total, shows the time that has passed.
 
@@ -150,7 +150,7 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..
 
 def show_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     """Yields the items. On a terminal, draws a progress bar with the time left."""
-    with meter(label, total) as step:
+    with draw_progress(label, total) as step:
         for item in items:
             yield item
             step(1)

@@ -16,7 +16,7 @@ import click
 
 from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.docs import write_commands_page
-from sandbox.commands.options import INSTANT, SEED, Seed, explain_errors, option, options_of
+from sandbox.commands.options import INSTANT, SEED, Seed, add_options, explain_errors, option
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
 from sandbox.server_address import HOST, PORT, URL, make_openable
@@ -53,9 +53,9 @@ PROGRAM = "bank-sandbox"
     help="Calls handled at once. More threads are not faster, but a long call blocks fewer others.",
 )
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
-@options_of(StateOptions, "storage")
-@options_of(CapacityOptions, "capacity")
-@options_of(AccessOptions, "access")
+@add_options(StateOptions, "storage")
+@add_options(CapacityOptions, "capacity")
+@add_options(AccessOptions, "access")
 @click.pass_context
 def serve(
     context: click.Context,
@@ -80,7 +80,7 @@ def serve(
     access.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     guarded = seed is None and access.is_on_a_network
-    beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
+    beginning = capacity.apply_to(access.apply_to(make_server_beginning(scenario, seed, at, frozen, guarded)))
     worlds, close = storage.open(beginning, capacity.room, guarded)
     worlds.play = partial(play, worlds)
     ADDED_PAGES["commands"] = lambda: write_commands_page(context.find_root().command)
@@ -97,7 +97,7 @@ def serve(
         close()
 
 
-def seed_shown(worlds: Any) -> str:
+def describe_seed(worlds: Any) -> str:
     """Returns the seed as text. A user can give this text to `--seed`, unless its secret part is hidden or the seed
     comes from the state file."""
     server, began, expected = worlds.beginning, worlds.default.beginning, worlds.beginning_of("default")
@@ -124,29 +124,33 @@ def write_greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = F
 
     world = worlds.default
     lines = [
-        f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; the bank's time is "
+        f"The sandbox bank: no money moves here. Seed {describe_seed(worlds)}; the bank's time is "
         f"{write_instant(world.opening)}{', frozen' if world.clock.pace.frozen else ''}.",
         "Client demo-tpp, secret demo-secret. "
         f"Controls: {f'{make_openable(controls)}/_sandbox/clock and beside it' if controls else 'off'}.",
         "",
-        place("bank", make_openable(bank)),
+        format_address("bank", make_openable(bank)),
     ]
     if controls is None:
         return "\n".join([*lines, ""])
     there = make_openable(controls)
-    lines += [place("console", f"{there}/_sandbox/"), place("documentation", f"{there}/_sandbox/docs"), ""]
+    lines += [
+        format_address("console", f"{there}/_sandbox/"),
+        format_address("documentation", f"{there}/_sandbox/docs"),
+        "",
+    ]
     url_option = "" if there == URL else f" --url {there}"
     key = " --key ..." if keyed else ""
     if bank == controls:
-        lines += [f"Next: {bold(f'{find_program_name()} pay{url_option}{key}')}, or New in the console."]
+        lines += [f"Next: {make_bold(f'{find_program_name()} pay{url_option}{key}')}, or New in the console."]
     return "\n".join(lines)
 
 
-def place(name: str, address: str) -> str:
-    return f"  {name:15}{bold(address)}"
+def format_address(name: str, address: str) -> str:
+    return f"  {name:15}{make_bold(address)}"
 
 
-def bold(text: str) -> str:
+def make_bold(text: str) -> str:
     """Returns the text, in bold if the output is a terminal."""
     return click.style(text, fg="cyan", bold=True) if sys.stderr.isatty() else text
 
@@ -158,9 +162,11 @@ def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
     return play_within(worlds, machine_time, name)
 
 
-def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
+def make_server_beginning(
+    scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool
+) -> "Beginning":
     """Returns the beginning of the default world. Options override the scenario. Without a seed, draws a random one."""
-    from sandbox.app import first_beginning
+    from sandbox.app import make_first_beginning
     from sandbox.people.life import PEOPLE_SEEDS
     from sandbox.reader.tree import ScenarioErrors
     from sandbox.scenarios.reading import load
@@ -171,7 +177,7 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     if seed is None:
         number = secrets.randbelow(PEOPLE_SEEDS) if content.seed is None else content.seed
         seed = Seed(number, secrets.token_hex(SECRET_BYTES) if content.seed is None or guarded else "")
-    beginning = replace(first_beginning(scenario=content, life="on"), seed=seed.number, secret=seed.secret)
+    beginning = replace(make_first_beginning(scenario=content, life="on"), seed=seed.number, secret=seed.secret)
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning

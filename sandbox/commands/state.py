@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from sandbox.commands.options import json_option
-from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import meter
+from sandbox.commands.screen import draw_progress, format_json
 
 PLACE = "a file, or postgresql://USER@HOST/DATABASE"
 
@@ -33,9 +32,9 @@ def copy(origin: str, target: str, as_json: bool) -> None:
 
     is_new = not is_address(target) and not Path(target).exists()
     try:
-        with copy_of(origin) as place, closing(open_store(place, makes=False)) as source:
+        with copy_state_file(origin) as place, closing(open_store(place, makes=False)) as source:
             total = source.count_acts()
-            with closing(open_store(target)) as store, meter("copying", total) as step:
+            with closing(open_store(target)) as store, draw_progress("copying", total) as step:
                 worlds, acts = copy_banks(source, store, step)
     except BaseException as error:
         if is_new:
@@ -45,7 +44,7 @@ def copy(origin: str, target: str, as_json: bool) -> None:
             raise click.UsageError(str(error)) from None
         raise
     text = f"Copied {worlds:,} worlds with {acts:,} acts."
-    click.echo(json_text({"worlds": worlds, "acts": acts}) if as_json else text)
+    click.echo(format_json({"worlds": worlds, "acts": acts}) if as_json else text)
 
 
 @state.command()
@@ -59,8 +58,8 @@ def check(place: str, as_json: bool) -> None:
 
     acts, worlds, faults = 0, 0, []
     try:
-        with copy_of(place) as there, closing(open_store(there, makes=False)) as store:
-            with meter("checking", store.count_acts()) as step:
+        with copy_state_file(place) as there, closing(open_store(there, makes=False)) as store:
+            with draw_progress("checking", store.count_acts()) as step:
                 for world in check_worlds(store, step):
                     acts, worlds = acts + world.acts, worlds + 1
                     faults += [f"World {world.name}: {world.fault}."] if world.fault else []
@@ -71,7 +70,7 @@ def check(place: str, as_json: bool) -> None:
     except StateFileError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
-        click.echo(json_text({"worlds": worlds, "acts": acts, "faults": faults}))
+        click.echo(format_json({"worlds": worlds, "acts": acts, "faults": faults}))
     for fault in faults if not as_json else ():
         click.echo(fault, err=True)
     if faults:
@@ -81,7 +80,7 @@ def check(place: str, as_json: bool) -> None:
 
 
 @contextmanager
-def copy_of(place: str) -> Iterator[Path | str]:
+def copy_state_file(place: str) -> Iterator[Path | str]:
     """Yields the path of a temporary copy of a state file. Opening a file of an earlier format would change the file.
     For a database, yields its address."""
     from sandbox.storage.format import StateFileError

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from sandbox.commands.options import json_option
-from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import format_table
+from sandbox.commands.screen import format_json, format_table
 from sandbox.extension_registry import with_names
 
 
@@ -21,18 +20,18 @@ from sandbox.extension_registry import with_names
 @json_option
 def tables(names: tuple[str, ...], as_json: bool) -> None:
     """Prints the bank's tables, each row with its clause."""
-    from sandbox.web.docs.reference_tables import TABLES, table_of
+    from sandbox.web.docs.reference_tables import TABLES, find_table
 
     if as_json:
-        click.echo(json_text({name: as_objects(*table_of(name)) for name in names or tuple(TABLES)}))
+        click.echo(format_json({name: make_objects(*find_table(name)) for name in names or tuple(TABLES)}))
         return
     for name in names or tuple(TABLES):
         click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
-        head, rows = table_of(name)
+        head, rows = find_table(name)
         click.echo(format_table(rows, head))
 
 
-def as_objects(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
+def make_objects(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
     """Returns each row as a dict by column. The last column has no title in the table. Here its name is `whose`. It
     says whether the service or the sandbox decided the row."""
     return [dict(zip([*head[:-1], "whose"], row, strict=True)) for row in rows]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.completion import find_completer
-from sandbox.commands.options import all_of
+from sandbox.commands.options import combine_options
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.contract.kinds import BULK
 from sandbox.contract.moves import Status
@@ -22,7 +22,7 @@ STATUS = click.Choice([status.value for status in Status], case_sensitive=False)
 WITHIN = "400d"  # of the bank's time, for --until
 
 
-def tpp_of(far: RemoteWorld) -> "Client":
+def make_tpp(far: RemoteWorld) -> "Client":
     """Returns the reference client, connected to this world. Its callbacks go to the callback page of the world."""
     from sandbox.client import Client
 
@@ -56,7 +56,7 @@ def demand_controls(far: RemoteWorld, customer: str | None) -> None:
 
 
 # The options of the commands whose initiation a customer signs.
-signing = all_of(
+signing = combine_options(
     click.option("--refuse", is_flag=True, help="The customer refuses."),
     click.option("--unsigned", is_flag=True, help="Leave it unsigned, and print the address to sign at."),
     click.option(
@@ -65,7 +65,7 @@ signing = all_of(
 )
 
 
-def signs_or_waits(refuse: bool, unsigned: bool, until: str | None) -> bool:
+def needs_controls(refuse: bool, unsigned: bool, until: str | None) -> bool:
     """Whether the command needs the controls, because the customer signs or the clock is moved."""
     return not unsigned or until is not None
 
@@ -74,43 +74,43 @@ def finish(
     far: RemoteWorld, initiation: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
 ) -> None:
     """Acts as the customer, moves the clock until the status `until`, and prints the outcome."""
-    tpp, summary = tpp_of(far), dict[str, Any]()
-    address = address_of(far, initiation)
+    tpp, summary = make_tpp(far), dict[str, Any]()
+    address = find_signing_address(far, initiation)
     if unsigned:
         summary["address"] = address
     elif address is not None:
         act = far.controls.psu.refuse if refuse else far.controls.psu.approve
         summary["redirect"] = act(address, customer)
     if until:
-        wait(far, initiation, until, WITHIN)
+        wait_for_status(far, initiation, until, WITHIN)
     status = tpp.status(initiation)
     kind = initiation.reference.kind.row
     summary = {kind.id: initiation.reference.id, "status": status.status, "reason": status.reason} | summary
-    summary["console"] = console_of(far, initiation)
+    summary["console"] = find_console_page(far, initiation)
     far.tell(summary, lambda: render_initiation(summary))
 
 
-def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
+def find_console_page(far: RemoteWorld, initiation: "Initiation") -> str:
     """Returns the address of the initiation's page in the console."""
     reference = initiation.reference
     return f"{far.controls.base_url}/_sandbox/console/{reference.kind.row.list}/{reference.id}"
 
 
-def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
+def find_signing_address(far: RemoteWorld, initiation: "Initiation") -> str | None:
     """Returns the signing address. For a bulk file, first moves the clock until the bank has validated the file."""
     if initiation.reference.kind.row is not BULK:
         return initiation.sca_address
     from sandbox.client import Refused
 
     try:
-        wait(far, initiation, "PATC", "2h")
+        wait_for_status(far, initiation, "PATC", "2h")
     except Refused as no:
         if no.status != 409:  # the file was rejected
             raise
-    return tpp_of(far).status(initiation).sca_address
+    return make_tpp(far).status(initiation).sca_address
 
 
-def wait(far: RemoteWorld, initiation: "Initiation", status: str, within: str) -> None:
+def wait_for_status(far: RemoteWorld, initiation: "Initiation", status: str, within: str) -> None:
     """Moves the bank's clock until the initiation has this status."""
     body = {"payment_id": initiation.reference.id, "status": status, "within": within}
     far.controls.call("POST", "/await", body)
@@ -139,9 +139,9 @@ def pay(
     **ending: Any,
 ) -> None:  # fmt: skip
     """Initiates a payment and signs it as a customer. The TPP is demo-tpp."""
-    if signs_or_waits(**ending):
+    if needs_controls(**ending):
         demand_controls(far, customer)
-    initiation = tpp_of(far).pay(
+    initiation = make_tpp(far).pay(
         product,
         creditor_name=name,
         creditor_iban=iban,
@@ -167,10 +167,10 @@ def order(
     """Initiates a standing order and signs it as a customer. The TPP is demo-tpp."""
     from datetime import timedelta
 
-    if signs_or_waits(**ending):
+    if needs_controls(**ending):
         demand_controls(far, customer)
     first = start or (far.controls.clock.get().now + timedelta(days=1)).date().isoformat()
-    initiation = tpp_of(far).pay_regularly(
+    initiation = make_tpp(far).pay_regularly(
         creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start_date=first
     )
     finish(far, initiation, customer, **ending)
@@ -188,11 +188,11 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
     from uuid import uuid4
 
     from sandbox.bulkfiles.samples import fill_sample
-    from sandbox.commands.bulk import kind_of
+    from sandbox.commands.bulk import guess_kind
 
     demand_controls(far, customer)  # also for --unsigned: the validation of the file takes bank time
     content = file.read() if file else fill_sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
-    initiation = tpp_of(far).send_file(content, kind_of(content), reference)
+    initiation = make_tpp(far).send_file(content, guess_kind(content), reference)
     finish(far, initiation, customer, **ending)
 
 
@@ -203,7 +203,7 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
 def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
     """Asks for a consent and gives it as a customer. The TPP is demo-tpp. Shows the tokens and accounts."""
     demand_controls(far, customer)
-    tpp = tpp_of(far)
+    tpp = make_tpp(far)
     consent_request = tpp.consent_addresses()
     if refuse:
         summary: dict[str, Any] = {"redirect": far.controls.psu.refuse(consent_request.address, customer)}

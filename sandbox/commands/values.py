@@ -10,18 +10,17 @@ import click
 
 from sandbox.commands.options import explain_errors, json_option
 from sandbox.commands.remote import RemoteWorld, remote
-from sandbox.commands.screen import as_json as json_text
-from sandbox.commands.screen import format_table
+from sandbox.commands.screen import format_json, format_table
 from sandbox.commands.tpp_calls import (
     BELGIAN,
     SAMPLE,
-    address_of,
-    console_of,
     customer_option,
     demand_controls,
+    find_console_page,
+    find_signing_address,
+    make_tpp,
     render_initiation,
-    tpp_of,
-    wait,
+    wait_for_status,
 )
 
 if TYPE_CHECKING:
@@ -41,21 +40,21 @@ WITHIN = "30d"  # of the bank's time
 def values(text: str | None, scenario: str, as_json: bool) -> None:
     """Lists the well-known values. They are names and references that lead to an outcome. TEXT narrows the list."""
     from sandbox.scenarios import ScenarioErrors, load
-    from sandbox.scenarios.well_known_values import values_of
+    from sandbox.scenarios.well_known_values import list_values
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
-        well_known_values = list(values_of(load(scenario).rules))
-    rows = as_objects(well_known_values)
+        well_known_values = list(list_values(load(scenario).rules))
+    rows = make_objects(well_known_values)
     if text:
         rows = [row for row in rows if text.casefold() in " ".join(row.values()).casefold()]
     if as_json:
-        click.echo(json_text({"values": rows}))
+        click.echo(format_json({"values": rows}))
     else:
         cells = [list(row.values()) for row in rows]
         click.echo(format_table(cells, COLUMNS) if rows else f"No well-known value has {text!r} in it.")
 
 
-def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
+def make_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
     return [
         {
             "value": value.value, "field": value.field, "of": value.kind_words, "effect": value.effect,
@@ -106,17 +105,17 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
         summary = {"value": value.value, "status": no.status, "refused": no.error, "error_code": no.error_code}
         far.tell(summary, lambda: f"{about}\n{summary['status']} {summary['refused']}, as it should be")
         return
-    lead_on(far, value, initiation, customer or ("bakkerij" if value.kinds == ("bulk",) else "alice"))
-    status = tpp_of(far).status(initiation)
+    bring_to_outcome(far, value, initiation, customer or ("bakkerij" if value.kinds == ("bulk",) else "alice"))
+    status = make_tpp(far).status(initiation)
     initiation_row = {"payment_id": initiation.reference.id, "status": status.status, "reason": status.reason}
-    initiation_row |= {"value": value.value, "console": console_of(far, initiation)}
+    initiation_row |= {"value": value.value, "console": find_console_page(far, initiation)}
     far.tell(initiation_row, lambda: f"{about}\n{render_initiation(initiation_row)}")
 
 
 def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "Initiation":
     from sandbox.bulkfiles.samples import fill_sample
 
-    tpp, now = tpp_of(far), far.controls.clock.get().now
+    tpp, now = make_tpp(far), far.controls.clock.get().now
     if value.kinds == ("bulk",):
         return tpp.send_file(fill_sample(SAMPLE, now.date(), uuid4().hex), "pain.001", value.value)
     order: dict[str, Any] = {"creditor_name": value.value, "creditor_iban": BELGIAN, "amount": "12.50"}
@@ -125,13 +124,13 @@ def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "In
     return tpp.pay(value.product or "sepa-credit-transfers", **order, currency=value.currency)
 
 
-def lead_on(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
+def bring_to_outcome(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
     """Signs as the customer if the outcome needs a signature. Then moves the clock until the outcome has happened."""
     rule, clock, timings = value.rule, far.controls.clock, dict(value.rule.timings)
     first = rule.then[0] if rule.then else None
     acts_alone = rule.psu is not None or (first is not None and first.on in UNSIGNED)
     if not acts_alone and not {"unsigned_after", "technical_checks", "bulk_validation"} & {*timings}:
-        address = None if rule.validation else address_of(far, initiation)
+        address = None if rule.validation else find_signing_address(far, initiation)
         if address is not None:
             far.controls.psu.approve(address, customer)
     if rule.psu is not None:
@@ -139,10 +138,10 @@ def lead_on(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation",
     elif "unsigned_after" in timings:
         clock.advance(timings["unsigned_after"])
     elif rule.validation:
-        wait(far, initiation, "PATC" if rule.validation[0].bulk else "RJCT", WITHIN)
+        wait_for_status(far, initiation, "PATC" if rule.validation[0].bulk else "RJCT", WITHIN)
     elif "settlement_ends" in timings and "settlement_begins" not in timings:
-        wait(far, initiation, "ACSP", WITHIN)
+        wait_for_status(far, initiation, "ACSP", WITHIN)
     elif first is not None:
-        wait(far, initiation, "ACSC" if first.back else str(first.move), WITHIN)
+        wait_for_status(far, initiation, "ACSC" if first.back else str(first.move), WITHIN)
         if first.back:
             clock.set(first.compute_due_time(clock.get().now))

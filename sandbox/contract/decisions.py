@@ -95,7 +95,7 @@ def note_reads(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
     return cast(Decisions, _Noting(decisions, note))
 
 
-def settings_of(decisions: Decisions) -> dict[str, Any]:
+def list_settings(decisions: Decisions) -> dict[str, Any]:
     """Returns the settings by name, including the variants."""
     return {name: getattr(decisions, name) for name in SETTINGS}
 

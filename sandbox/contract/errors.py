@@ -320,12 +320,12 @@ class Refusal(Exception):
 OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVALID, Error))
 
 
-def invalid(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
+def make_invalid(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
     """Returns the refusal of an input, with the violated clause and the values that led to it."""
     return Refusal(Error.INPUT_INVALID, input=name, why=reason, clause=clause, decided_by=decided_by)
 
 
-def invalid_header(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
+def make_invalid_header(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
     return Refusal(Error.HEADER_INVALID, input=name, why=reason, clause=clause, decided_by=decided_by)
 
 

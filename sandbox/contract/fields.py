@@ -131,7 +131,7 @@ PAYMENT = BodyRow(
 )  # fmt: skip
 
 
-def _as_in_payment(path: str, uses: str, **changes: Any) -> Field:
+def _copy_field(path: str, uses: str, **changes: Any) -> Field:
     """Returns a copy of a payment's field for standing orders. `uses` says whether a standing order requires the
     field."""
     return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
@@ -143,13 +143,13 @@ STANDING_ORDER = BodyRow(
     "ContractDetailsReply",
     ("periodic-payments",),
     (
-        _as_in_payment("debtor_account", "", clause="service 2.2"),
-        _as_in_payment("debtor_account.iban", "o", clause="service 2.2"),
-        _as_in_payment("debtor_account.currency", "o", clause="service 2.2"),
+        _copy_field("debtor_account", "", clause="service 2.2"),
+        _copy_field("debtor_account.iban", "o", clause="service 2.2"),
+        _copy_field("debtor_account.currency", "o", clause="service 2.2"),
         Field("creditor_account", ObjectKind("BeneficiaryBody", "BeneficiaryRow", always=True), clause="service 2.2"),
-        _as_in_payment("creditor_account.iban", "r", attribute="creditor_iban", demanded=True, clause="service 2.2"),
-        _as_in_payment("creditor_name", "r", clause="choice 6"),
-        _as_in_payment("endtoend_identification", "r", clause="choice 6"),
+        _copy_field("creditor_account.iban", "r", attribute="creditor_iban", demanded=True, clause="service 2.2"),
+        _copy_field("creditor_name", "r", clause="choice 6"),
+        _copy_field("endtoend_identification", "r", clause="choice 6"),
         Field(
             "periodic_payment_type", ChoiceKind(("FIXED", "VARIABLE")), "o",
             "FIXED where left out. VARIABLE pays only to a savings account of this bank.", "service 2.2",
@@ -158,8 +158,8 @@ STANDING_ORDER = BodyRow(
         Field(
             "instructed_amount", ObjectKind("ContractAmountBody", "ContractMoneyRow", always=True), clause="service 2.2"
         ),
-        _as_in_payment("instructed_amount.currency", "o", note="", attribute="currency", clause="service 2.2"),
-        _as_in_payment(
+        _copy_field("instructed_amount.currency", "o", note="", attribute="currency", clause="service 2.2"),
+        _copy_field(
             "instructed_amount.amount", "o", note="For FIXED, and required there.", clause="service 2.2", demanded=False
         ),
         Field(
@@ -180,8 +180,8 @@ STANDING_ORDER = BodyRow(
             "Weekly: the first execution, from start_date to six days later. Else it equals start_date.", "choice 6",
         ),
         Field("frequency", ChoiceKind(tuple(Frequency)), "r", "How often it executes.", "choice 6"),
-        _as_in_payment("remittance_information_structured", "o"),
-        _as_in_payment("remittance_information_unstructured", "o", clause="choice 6"),
+        _copy_field("remittance_information_structured", "o"),
+        _copy_field("remittance_information_unstructured", "o", clause="choice 6"),
     ),
     "",
 )  # fmt: skip
@@ -225,7 +225,7 @@ BODIES = (PAYMENT, STANDING_ORDER, VERSION_1)
 FIELDS = PAYMENT.stated  # the table of service 2.1
 
 
-def use_of(path: str, product: Product) -> Use:
+def find_use(path: str, product: Product) -> Use:
     """Returns whether the field is required, optional or absent for a payment of that product."""
     return PAYMENT.use_of(FIELDS[path], product.name)
 
@@ -233,4 +233,4 @@ def use_of(path: str, product: Product) -> Use:
 def find_usual_charges(product: str) -> dict[str, str]:
     """Returns `charge_bearer` for a default body if the product requires this field, else an empty dict."""
     row = PRODUCTS.get(product)
-    return {"charge_bearer": "SHAR"} if row and use_of("charge_bearer", row) is Use.REQUIRED else {}
+    return {"charge_bearer": "SHAR"} if row and find_use("charge_bearer", row) is Use.REQUIRED else {}

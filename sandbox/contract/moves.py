@@ -148,7 +148,7 @@ SETTLING_AT_ACSP = (
 )
 
 
-def moves_of(product: Product) -> tuple[Move, ...]:
+def list_moves(product: Product) -> tuple[Move, ...]:
     """Returns the moves of a payment of this product, without the moves of its settlement."""
     withdrawing = WITHDRAWING if product.deletable else ()  # service 3.4
     calling_off = CALLING_OFF if product.deletable and not product.instant else ()
@@ -193,11 +193,11 @@ BULK_IN_A_FILE = SIGNING_A_FILE + (
 )
 
 MOVES: dict[str, tuple[Move, ...]] = {
-    **{name: moves_of(product) + SETTLING for name, product in PRODUCTS.items()},
+    **{name: list_moves(product) + SETTLING for name, product in PRODUCTS.items()},
     "periodic-payments": STANDING_ORDER,
     "bulk-payments": BULK_FILE,
     "bulk in a file": BULK_IN_A_FILE,
-    **{f"{name} (ACSP)": moves_of(product) + SETTLING_AT_ACSP for name, product in PRODUCTS.items()},
+    **{f"{name} (ACSP)": list_moves(product) + SETTLING_AT_ACSP for name, product in PRODUCTS.items()},
 }
 
 
@@ -229,7 +229,7 @@ def list_cancellable(table: str) -> Iterator[str]:
             yield row.source.value if row.when is None else f"{row.source.value}, {row.when.__doc__}"
 
 
-def statuses_of(*tables: str) -> list[Status]:
+def list_statuses(*tables: str) -> list[Status]:
     """Returns every status in these tables of moves, in the order of the enumeration."""
     statuses = {status for table in tables for row in MOVES[table] for status in (row.source, row.target)}
     return [status for status in Status if status in statuses]

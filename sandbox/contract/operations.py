@@ -156,7 +156,7 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "consent_addresses"}
 
 
-def errors_of(operation: str | None) -> tuple[int, ...]:
+def list_error_statuses(operation: str | None) -> tuple[int, ...]:
     """Returns the statuses with which an operation may refuse, or for None the statuses common to all operations."""
     if operation is not None:
         return BY_NAME[operation].errors

@@ -67,7 +67,7 @@ FLOWS = {
 }  # the demo shop buys, refuses, and looks at accounts
 
 
-def axes_of(flow: str) -> list[str]:
+def list_axes(flow: str) -> list[str]:
     """Returns the names of the axes that a flow shows."""
     return [axis.name for axis in AXES.values() if flow in axis.shown_by]
 

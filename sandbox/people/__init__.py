@@ -5,12 +5,12 @@ from datetime import datetime
 from sandbox.bank.habits import Habits
 from sandbox.bank.rules import ScenarioRule
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.contract.decisions import Decisions
 from sandbox.people.fixtures import Fixtures, load_fixtures
-from sandbox.people.life import PEOPLE_SEEDS, count_runs_before, future_of, past_of
+from sandbox.people.life import PEOPLE_SEEDS, count_runs_before, find_past_books, future_of
 
-__all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
+__all__ = ["Fixtures", "load_fixtures", "open_bank", "find_past_books"]
 
 
 def open_bank(
@@ -26,7 +26,7 @@ def open_bank(
 
     If the setting `life` is on, the past includes what was booked on the opening day before the opening.
     """
-    first_day, on = brussels_date(opening), settings.life == "on"
+    first_day, on = find_brussels_date(opening), settings.life == "on"
     runs = count_runs_before(opening) if on else 0
     return Bank(
         opening,
@@ -35,7 +35,7 @@ def open_bank(
         dict(fixtures.customers),
         dict(fixtures.accounts),
         dict(fixtures.clients),
-        lambda: past_of(fixtures, seed, first_day, runs),
+        lambda: find_past_books(fixtures, seed, first_day, runs),
         Habits(future_of(fixtures, seed % PEOPLE_SEEDS, first_day, runs), opening if on else None),
         rules,
         secret,

@@ -94,7 +94,7 @@ def draw_counterparties(seed: int) -> Counterparties:
         for language in LANGUAGES:
             counterparties[name, language] = tuple(
                 Counterparty(
-                    _name(role, number, language, fakers[language], surnames[language], rng),
+                    _make_name(role, number, language, fakers[language], surnames[language], rng),
                     iban.make_belgian(rng.choice(BANK_CODES), rng.randrange(10_000_000)) if role.has_account else None,
                     rng.choice(streets),
                     rng.choice(role.towns or towns),
@@ -104,7 +104,7 @@ def draw_counterparties(seed: int) -> Counterparties:
     return counterparties
 
 
-def _name(role: CounterpartyRole, number: int, language: str, faker: Any, surnames: list[str], rng: Random) -> str:
+def _make_name(role: CounterpartyRole, number: int, language: str, faker: Any, surnames: list[str], rng: Random) -> str:
     if not role.trades:
         return f"{faker.first_name()} {rng.choice(surnames)}"
     trades = role.trades[language]

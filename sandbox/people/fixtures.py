@@ -163,8 +163,8 @@ def _is_communication(text: str | None) -> bool:
     return read_structured(text) is not None if text.startswith("+++") else is_free_text(text)
 
 
-DAY_NUMBER = shapes.number(1, DAY_MAX)
-DAY_NAME = shapes.one_of(DAYS, "day of the month")
+DAY_NUMBER = shapes.make_number(1, DAY_MAX)
+DAY_NAME = shapes.make_one_of(DAYS, "day of the month")
 HABIT = shapes.Table(
     {
         "what": shapes.TEXT,
@@ -177,8 +177,8 @@ HABIT = shapes.Table(
             {"anyOf": [DAY_NAME.schema(), DAY_NUMBER.schema()]},
         ),
         "a_week": shapes.make_fraction(0, A_WEEK_MAX, open_below=True),
-        "every": shapes.number(1, 12),
-        "by": shapes.one_of(BY, "way to pay"),
+        "every": shapes.make_number(1, 12),
+        "by": shapes.make_one_of(BY, "way to pay"),
         "hold": shapes.TEXT,
         "name": shapes.TEXT,
         "iban": shapes.TEXT,
@@ -220,16 +220,16 @@ def _make_account(rows: dict[str, Any]) -> tuple[Account, Profile]:
     return account, Profile(**profile | {"opening": balances})
 
 
-MONEY = shapes.Leaf(lambda node, notes: read_amount(shapes.text_of(node), "EUR", signed=False), shapes.TEXT.described)
+MONEY = shapes.Leaf(lambda node, notes: read_amount(shapes.read_text(node), "EUR", signed=False), shapes.TEXT.described)
 CUSTOMERS = shapes.Each(shapes.CUSTOMER, least=1)
 CUSTOMER_ROW = shapes.Table(
     {
         "name": shapes.TEXT,
-        "kind": shapes.one_of(CUSTOMER_KINDS, "kind of customer"),
-        "language": shapes.one_of(SCREENS, "language"),
+        "kind": shapes.make_one_of(CUSTOMER_KINDS, "kind of customer"),
+        "language": shapes.make_one_of(SCREENS, "language"),
         "channel_blocked": shapes.FLAG,
         "fees": shapes.Table(dict.fromkeys(FEES, MONEY), called="a tariff"),
-        "methods": shapes.Each(shapes.one_of(METHODS[1:], "way to sign")),
+        "methods": shapes.Each(shapes.make_one_of(METHODS[1:], "way to sign")),
         "habits": shapes.Each(HABIT, most=HABITS_MAX),
         "payee_check_of_files": shapes.FLAG,
     },
@@ -238,25 +238,25 @@ CUSTOMER_ROW = shapes.Table(
 )
 ACCOUNT_ROW = shapes.Table(
     {
-        "number": shapes.number(0, NUMBER_MAX),
-        "type": shapes.one_of(ACCOUNT_TYPES, "type of account"),
+        "number": shapes.make_number(0, NUMBER_MAX),
+        "type": shapes.make_one_of(ACCOUNT_TYPES, "type of account"),
         "owners": CUSTOMERS,
         "currencies": shapes.Each(shapes.CURRENCY, least=1),
-        "signatures_required": shapes.number(1, 9),
+        "signatures_required": shapes.make_number(1, 9),
         "signers": CUSTOMERS,
         "online": shapes.FLAG,
         "non_sepa": shapes.FLAG,
         "limit_day": MONEY,
         "limit_week": MONEY,
-        "countries": shapes.Each(shapes.text_that(is_country, "country"), least=1),
+        "countries": shapes.Each(shapes.make_text_that(is_country, "country"), least=1),
         "overdraft": MONEY,
-        "balance_shown": shapes.one_of(BALANCES_SHOWN, "balance"),
+        "balance_shown": shapes.make_one_of(BALANCES_SHOWN, "balance"),
         "opening": shapes.ByName(shapes.TEXT),
-        "life": shapes.one_of(LIVES, "life"),
-        "months": shapes.number(1, 600),
+        "life": shapes.make_one_of(LIVES, "life"),
+        "months": shapes.make_number(1, 600),
         "income": MONEY,
         "keeps": MONEY,
-        "saves_to": shapes.name_of("account", lambda people: people.names),
+        "saves_to": shapes.make_name("account", lambda people: people.names),
         "goes_on": shapes.FLAG,
     },
     _make_account,
@@ -266,7 +266,7 @@ CLIENT_ROW = shapes.Table(
     {
         "secret": shapes.TEXT,
         "name": shapes.TEXT,
-        "roles": shapes.Each(shapes.one_of(ROLES, "role"), least=1),
+        "roles": shapes.Each(shapes.make_one_of(ROLES, "role"), least=1),
         "active": shapes.FLAG,
         "redirect_uris": shapes.Each(shapes.TEXT, least=1),
         "organisation": shapes.TEXT,

@@ -17,7 +17,7 @@ from sandbox.bank.ledger import Compartment, LedgerEntry, Posting
 from sandbox.bank.records import Account, Customer, Debtor
 from sandbox.bank.state import Bank
 from sandbox.banking import iban, remittance
-from sandbox.banking.calendar import next_banking_day, previous_banking_day
+from sandbox.banking.calendar import find_next_banking_day, find_previous_banking_day
 from sandbox.banking.countries import rate
 from sandbox.banking.money import Money
 from sandbox.people.counterparties import BANK_CODES, LANGUAGES, ROLES, Counterparties, Counterparty
@@ -131,7 +131,7 @@ class HabitAccount:
         self.owner = owner
         # There are counterparties for French and Dutch only. A customer of another language gets the French ones.
         self._language = owner.language if owner.language in LANGUAGES else LANGUAGES[0]
-        self.opens_on = previous_banking_day(first_day - relativedelta(months=profile.months))
+        self.opens_on = find_previous_banking_day(first_day - relativedelta(months=profile.months))
         self._last_day = first_day
         self._rng = Random(f"{seed}/{account.iban}")
         self.plans = list(self._make_plans(profile.list_possible_habits(account), counterparties))
@@ -213,7 +213,7 @@ class HabitAccount:
             number=f"{day.year}-{rng.randrange(1000, 10000)}",
             street=party.street if party else "",
             town=party.town if party else "",
-            terminal=terminal_of(party) if party and habit.by_card else "",
+            terminal=compute_terminal(party) if party and habit.by_card else "",
         )
 
     def _make_postings(
@@ -246,15 +246,15 @@ def list_due_days(habit: Habit, after: date) -> Iterator[date]:
     year, month = (after.year, after.month - 1) if after.month > 1 else (after.year - 1, 12)
     while habit.due is not None:
         if habit.due is DayPattern.LAST:
-            day = previous_banking_day(date(year, month, monthrange(year, month)[1]))
+            day = find_previous_banking_day(date(year, month, monthrange(year, month)[1]))
         else:
-            day = next_banking_day(date(year, month, habit.due if isinstance(habit.due, int) else 1))
+            day = find_next_banking_day(date(year, month, habit.due if isinstance(habit.due, int) else 1))
         if day > after and day.month % habit.every == 1 % habit.every:
             yield day
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
 
 
-def terminal_of(party: Counterparty) -> str:
+def compute_terminal(party: Counterparty) -> str:
     """Returns the number of a shop's terminal. A shop always has the same number."""
     digest = blake2b(f"{party.name}/{party.town}".encode(), digest_size=4).digest()
     return f"{int.from_bytes(digest) % 10**8:08}"

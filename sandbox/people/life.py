@@ -26,10 +26,10 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import (
     BRUSSELS,
     DAY,
-    at_brussels,
-    following_banking_day,
-    next_banking_day,
-    previous_banking_day,
+    find_following_banking_day,
+    find_next_banking_day,
+    find_previous_banking_day,
+    make_brussels_instant,
 )
 from sandbox.people.counterparties import draw_counterparties
 from sandbox.people.fixtures import Fixtures
@@ -52,12 +52,12 @@ class Past(NamedTuple):
     references: dict[str, int]
 
 
-def past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
+def find_past_books(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
     """Returns the books up to `first_day`, and the first `runs` runs of that day. A run is an hour of HOURS."""
-    return whole_past_of(fixtures, seed, first_day, runs).books
+    return find_past(fixtures, seed, first_day, runs).books
 
 
-def whole_past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
+def find_past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
     with _lock:
         return _generate_past(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
 
@@ -75,7 +75,7 @@ def _generate_past(fixtures: Fixtures, seed: int, first_day: date, runs: int) ->
     end = first_day + DAY if runs else first_day
     day = min((account.opens_on for account in habit_accounts.values()), default=end)
     while day < end:
-        card_day = previous_banking_day(day - DAY)
+        card_day = find_previous_banking_day(day - DAY)
         card_days = [card_day + DAY * number for number in range((day - card_day).days)]
         hours = HOURS if day < first_day else HOURS[:runs]
         for habit_account in habit_accounts.values():
@@ -83,7 +83,7 @@ def _generate_past(fixtures: Fixtures, seed: int, first_day: date, runs: int) ->
                 habit_account.book_day(books, day, card_days, hours)
             elif day == habit_account.opens_on:
                 habit_account.book_opening(books, day)
-        day = following_banking_day(day)
+        day = find_following_banking_day(day)
     return Past(Books(books.entries), habit_accounts, books.references)
 
 
@@ -118,9 +118,9 @@ class FutureHabits:
     @lru_cache(maxsize=16)  # noqa: B019 - futures are few and live as long as the program
     def _find_first(self, day: date, runs: int, after_use: bool) -> tuple[HabitOccurrence, ...]:
         last_hour = HOURS[runs - 1] if runs else -1  # the hour of the last run that is over on this day
-        reserved_until = at_brussels(day if after_use else day - DAY, USED_AT)
-        booking = next_banking_day(day if last_hour < MORNING else day + DAY)
-        slot = previous_banking_day(booking - DAY).toordinal() * CHANCES
+        reserved_until = make_brussels_instant(day if after_use else day - DAY, USED_AT)
+        booking = find_next_banking_day(day if last_hour < MORNING else day + DAY)
+        slot = find_previous_banking_day(booking - DAY).toordinal() * CHANCES
         occurrences = []
         for rank, ongoing in enumerate(self._habits):
             if ongoing.habit.due is None:
@@ -141,8 +141,8 @@ class FutureHabits:
             self._book(bank, ongoing, now, day, day)
             return self._find_next_dated(now.rank, day)
         spent_on = date.fromordinal(now.slot // CHANCES)
-        day = following_banking_day(spent_on)
-        booked_at = at_brussels(day, MORNING)
+        day = find_following_banking_day(spent_on)
+        booked_at = make_brussels_instant(day, MORNING)
         if now.at < booked_at:
             ledger = LiveLedger(bank)
             if ledger.covers(ongoing.iban, ongoing.habit.currency, ongoing.habit.hold):
@@ -161,7 +161,7 @@ class FutureHabits:
     def _book(self, bank: Bank, ongoing: OngoingHabit, now: HabitOccurrence, day: date, spent_on: date) -> None:
         if accounts.is_closed(bank, ongoing.iban):
             return
-        past = self._past = self._past or whole_past_of(*self._past_key)
+        past = self._past = self._past or find_past(*self._past_key)
         account = past.accounts[ongoing.iban]
         random_bytes = blake2b(ongoing.key + b"/slot/%d" % now.slot, digest_size=16).digest()
         ledger = LiveLedger(bank, past.references, self._shared)
@@ -170,7 +170,7 @@ class FutureHabits:
     def _find_next_dated(self, rank: int, after: date) -> HabitOccurrence:
         habit = self._habits[rank].habit
         day = next(list_due_days(habit, after))
-        return HabitOccurrence(at_brussels(day, habit.hour), rank, day.toordinal())
+        return HabitOccurrence(make_brussels_instant(day, habit.hour), rank, day.toordinal())
 
     def _find_next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
         """Returns the next occurrence of a habit whose days are drawn at random, starting at `slot`.
@@ -180,10 +180,10 @@ class FutureHabits:
         ongoing = self._habits[rank]
         slot = _draw_slot(ongoing, slot)
         spent_on = date.fromordinal(slot // CHANCES)
-        used_at = at_brussels(spent_on, USED_AT)
+        used_at = make_brussels_instant(spent_on, USED_AT)
         if ongoing.habit.hold and used_at > now:
             return HabitOccurrence(used_at, rank, slot)
-        return HabitOccurrence(at_brussels(following_banking_day(spent_on), MORNING), rank, slot)
+        return HabitOccurrence(make_brussels_instant(find_following_banking_day(spent_on), MORNING), rank, slot)
 
 
 def _list_ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[OngoingHabit]:

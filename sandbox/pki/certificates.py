@@ -186,17 +186,17 @@ def make_organisation_identifier(text: str) -> list[x509.ExtensionType]:
 
 
 def make_alternative_names(hosts: tuple[str, ...]) -> x509.SubjectAlternativeName:
-    return x509.SubjectAlternativeName([_host_name(host) for host in hosts])
+    return x509.SubjectAlternativeName([_make_host_name(host) for host in hosts])
 
 
-def _host_name(host: str) -> x509.GeneralName:
+def _make_host_name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ip_address(host))
     except ValueError:
         return x509.DNSName(host)
 
 
-def _authority_key(key: PrivateKey) -> x509.AuthorityKeyIdentifier:
+def _make_authority_key(key: PrivateKey) -> x509.AuthorityKeyIdentifier:
     return x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
 
 
@@ -257,7 +257,7 @@ def make_pair(
         .not_valid_after(life[1])
     )
     own_key = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    for extension in (own_key, _authority_key(issuing_key), *extensions):
+    for extension in (own_key, _make_authority_key(issuing_key), *extensions):
         builder = builder.add_extension(extension, critical=isinstance(extension, CRITICAL))
     return CertificatePair(builder.sign(signer or issuing_key, hashes.SHA256()), key)
 
@@ -335,12 +335,12 @@ def _describe_for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509
     label = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.name.lower())
     hosts = request.hosts or (f"{label.strip('-')}.example",)
     subject = make_name(
-        (NameOID.COUNTRY_NAME, _country(request)),
+        (NameOID.COUNTRY_NAME, _find_country(request)),
         (NameOID.LOCALITY_NAME, "Sandbox"),
         (NameOID.ORGANIZATION_NAME, request.name),
         (NameOID.COMMON_NAME, hosts[0]),
         (NameOID.BUSINESS_CATEGORY, "Private Organization"),
-        (NameOID.JURISDICTION_COUNTRY_NAME, _country(request)),
+        (NameOID.JURISDICTION_COUNTRY_NAME, _find_country(request)),
         (NameOID.SERIAL_NUMBER, number or request.organisation),
         (NameOID.ORGANIZATION_IDENTIFIER, request.organisation),
     )
@@ -356,7 +356,7 @@ def _describe_for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509
 def _describe_for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
     """Returns the subject and the extensions of a QSealC, which has no host name and no TLS key usage."""
     subject = make_name(
-        (NameOID.COUNTRY_NAME, _country(request)),
+        (NameOID.COUNTRY_NAME, _find_country(request)),
         (NameOID.ORGANIZATION_NAME, request.name),
         (NameOID.ORGANIZATION_IDENTIFIER, request.organisation),
         (NameOID.COMMON_NAME, request.name),
@@ -364,7 +364,7 @@ def _describe_for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x50
     return subject, [make_key_usage("content_commitment"), make_policies(QSEAL_POLICY)]
 
 
-def _country(request: CertificateRequest) -> str:
+def _find_country(request: CertificateRequest) -> str:
     country = request.organisation[3:].partition("-")[0]
     return country if COUNTRY.fullmatch(country) else "BE"
 
@@ -387,7 +387,7 @@ def make_revocation_list(
         .last_update(now)
         .next_update(now + AUTHORITY_LIFE)
         .add_extension(x509.CRLNumber(number + 1), critical=False)
-        .add_extension(_authority_key(issuer.key), critical=False)
+        .add_extension(_make_authority_key(issuer.key), critical=False)
     )
     revoked = list(before or ())
     if serial is not None:

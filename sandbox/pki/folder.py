@@ -88,7 +88,7 @@ class Folder:
         (self.path / request.name).mkdir(exist_ok=True)
         self._write_pair(place, pair)
         self._write(f"{place}-chain.pem", write_pem(pair.certificate, issuing.certificate))
-        self._write(f"{place}.jwk", json.dumps(jwk_of(pair.certificate), indent=2).encode())
+        self._write(f"{place}.jwk", json.dumps(make_jwk(pair.certificate), indent=2).encode())
         if fault == "revoked":
             self.revoke(pair.certificate, now)
         return self.path / f"{place}.pem"
@@ -164,7 +164,7 @@ def write_pem(*chain: x509.Certificate) -> bytes:
     return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in chain)
 
 
-def jwk_of(certificate: x509.Certificate) -> dict[str, object]:
+def make_jwk(certificate: x509.Certificate) -> dict[str, object]:
     """Returns the public key as a JWK, which a client registers or puts into a signature's header."""
     key = certificate.public_key()
     if isinstance(key, rsa.RSAPublicKey):

@@ -58,7 +58,7 @@ class Trust:
         if bearer is None:  # only these checks are cached, because their result does not change with time
             self._demand_chain(certificate)
             demand_key(certificate)
-            bearer = self._bearers[certificate] = bearer_of(certificate)
+            bearer = self._bearers[certificate] = read_bearer(certificate)
             while len(self._bearers) > CACHED_MAX:
                 self._bearers.popitem(last=False)
         demand_dates(certificate, at)
@@ -112,12 +112,12 @@ def parse_part(part: str, read: Callable[[], Part]) -> Part:
         raise Untrusted(f"{part} cannot be read") from None
 
 
-def dates_of(certificate: x509.Certificate) -> tuple[datetime, datetime]:
+def read_dates(certificate: x509.Certificate) -> tuple[datetime, datetime]:
     return parse_part("its dates", lambda: (certificate.not_valid_before_utc, certificate.not_valid_after_utc))
 
 
 def demand_dates(certificate: x509.Certificate, at: datetime) -> None:
-    begins, ends = dates_of(certificate)
+    begins, ends = read_dates(certificate)
     if at < begins:
         reason = f"it is not valid before {_write_time(begins)}, and it is {_write_time(at)}"
         raise Untrusted(reason, valid_from=begins, judged_at=at)
@@ -143,7 +143,7 @@ def demand_signing_key(certificate: x509.Certificate) -> None:
         raise Untrusted(f"its key is on the curve {key.curve.name}, and a signature needs RSA or the curve P-256")
 
 
-def bearer_of(certificate: x509.Certificate) -> Bearer:
+def read_bearer(certificate: x509.Certificate) -> Bearer:
     """Reads the bearer and the statements of a certificate. Checks no signature."""
     subject, extensions = parse_part("its content", lambda: (certificate.subject, certificate.extensions))
     names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
@@ -159,7 +159,7 @@ def bearer_of(certificate: x509.Certificate) -> Bearer:
     return Bearer(certificate, str(names[0].value) if names else "", qualified)
 
 
-def read(content: bytes) -> x509.Certificate:
+def parse_certificate(content: bytes) -> x509.Certificate:
     """Reads PEM or DER. Raises Untrusted if it is neither."""
     is_pem = content.lstrip().startswith(b"-----BEGIN")
     load = x509.load_pem_x509_certificate if is_pem else x509.load_der_x509_certificate

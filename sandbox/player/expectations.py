@@ -20,7 +20,7 @@ from sandbox.scenarios.steps import is_refusal
 HTTP = range(100, 600)
 
 
-def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
+def compare_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
     """Compares a reply with the expectation `wish`, and yields a sentence for each difference. A number as `status` is
     compared with the HTTP status. A text as `status` is compared with the field `status` of the body."""
     if reply is None:
@@ -58,7 +58,7 @@ def expect(stage: ScenarioContext, content: Content) -> list[str]:
     if len(subjects) > 1:
         raise ScriptFault(f"{subjects[0]} and {subjects[1]} are two things to expect: give each a step of its own")
     if not subjects:
-        return list(of_reply(content, stage.reply))
+        return list(compare_reply(content, stage.reply))
     rest = {name: value for name, value in content.items() if name != subjects[0]}
     check = SUBJECTS[subjects[0]]
     return list((load(check) if isinstance(check, str) else check)(stage, content[subjects[0]], rest))
@@ -146,19 +146,19 @@ def _expect_elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterato
     elapsed = stage.read_now() - start
     bounds = wish if isinstance(wish, dict) else {"": wish}
     for name, text in bounds.items():
-        span = _span_of(text)
+        span = _read_span(text)
         if not {"": elapsed == span, "over": elapsed > span, "under": elapsed < span}.get(name, False):
             yield f"elapsed: expected {f'{name} ' if name else ''}{text}, found {write_duration(elapsed)}"
 
 
-def _span_of(text: Any) -> timedelta:
+def _read_span(text: Any) -> timedelta:
     try:
         return read_duration(text)
     except ValueError as fault:
         raise ScriptFault(f"elapsed: {fault}") from None
 
 
-def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
+def _expect_explanation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """Compares the explanation of a captured call with the expectation."""
     reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
@@ -168,8 +168,8 @@ def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
         yield from find_differences(value, find_value(explanation, field), field)
 
 
-def _reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    yield from of_reply(rest, stage.capture(name).reply)
+def _expect_reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
+    yield from compare_reply(rest, stage.capture(name).reply)
 
 
 def _compare_values(word: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
@@ -189,8 +189,8 @@ SUBJECTS_OF_CORE: dict[str, Check] = {
     **{name: partial(_expect_list, name) for name in ("journal", "timeline", "callbacks", "requests")},
     "clock": _expect_clock,
     "elapsed": _expect_elapsed,
-    "explain": _explain,
-    "reply": _reply,
+    "explain": _expect_explanation,
+    "reply": _expect_reply,
     **{word: partial(_compare_values, word) for word in ("same", "differ")},
 }
 SUBJECTS: dict[str, Check | str] = with_names(SUBJECTS_OF_CORE, "expectations")

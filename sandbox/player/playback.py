@@ -10,7 +10,7 @@ import httpx
 from sandbox.client import CallbackRefused, ClientReply, ForeignCallback, Refused, Unreadable
 from sandbox.player import tester_steps, tpp_steps
 from sandbox.player.branches import play_branches
-from sandbox.player.expectations import expect, expects_refusal, is_refusal_like, of_reply
+from sandbox.player.expectations import compare_reply, expect, expects_refusal, is_refusal_like
 from sandbox.player.orders import Content
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.player.step_result import StepResult, describe_step
@@ -76,13 +76,13 @@ def _play_step(
                 return
     else:
         before = machine_time()
-        outcome = _step(stage, step, following)
+        outcome = _perform_step(stage, step, following)
         seconds = max(0.0, machine_time() - before)
         text = describe_step(step, outcome.reply)
         yield StepResult(step, text, tuple(outcome.faults), tuple(stage.transport.exchanges), False, seconds)
 
 
-def _step(stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None) -> Outcome:
+def _perform_step(stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None) -> Outcome:
     unfilled = step_content(step)
     if step.what == "hold" and step.as_name is not None:
         unfilled = {"as": step.as_name} | unfilled
@@ -148,7 +148,7 @@ def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
             yield f"refused: expected {content['refused']}, found {outcome.refusal}"
     expected = content.get("expect")
     if expected is not None:
-        yield from of_reply(expected, outcome.reply)
+        yield from compare_reply(expected, outcome.reply)
     expected_refusal = "refused" in content or waits or (expected is not None and expects_refusal(expected))
     if outcome.refusal is not None and not expected_refusal:
         yield f"it was refused: {outcome.refusal}"

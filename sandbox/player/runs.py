@@ -12,7 +12,7 @@ from secrets import token_hex
 
 import httpx
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.client.transport import tls_context
 from sandbox.player.playback import play
@@ -114,7 +114,7 @@ def read_script(name_or_path: str) -> Script:
 @contextmanager
 def serve_worlds(machine_time: MachineTime, jobs: int, beginning: Beginning | None = None) -> Iterator[str]:
     """Serves on a free loopback port within the block, and yields the URL. Without a beginning, clocks are frozen."""
-    worlds = WorldRegistry(beginning or first_beginning(SEED, OPENING, rate=0.0), machine_time)
+    worlds = WorldRegistry(beginning or make_first_beginning(SEED, OPENING, rate=0.0), machine_time)
     with serve_in_background(assemble(worlds), threads=jobs + 2) as url:
         yield url
 
@@ -169,7 +169,7 @@ def run_one(
     with httpx.Client(transport=transport, timeout=TIMEOUT) as line:
         server = Controls(url, line, key)
         try:
-            stage = stage_of(script, server, name, transport, differing)
+            stage = make_stage(script, server, name, transport, differing)
             for step in play(stage, machine_time):
                 steps.append(step)
         except (Refused, Unreadable, httpx.TransportError) as fault:
@@ -182,7 +182,7 @@ def run_one(
     return report
 
 
-def stage_of(
+def make_stage(
     script: Script,
     server: Controls,
     name: str,
@@ -272,7 +272,7 @@ def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> 
     yield PlayedStep("world", world)
     try:
         with httpx.Client(transport=transport) as line:
-            for step in play(stage_of(script, Controls(HOST, line), world, transport), machine_time):
+            for step in play(make_stage(script, Controls(HOST, line), world, transport), machine_time):
                 word = "skipped" if step.skipped else "holds" if step.passed else "fails"
                 yield PlayedStep(word, step.text, step.faults)
     except (Refused, Unreadable, httpx.TransportError) as fault:

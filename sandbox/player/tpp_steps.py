@@ -56,7 +56,7 @@ def status(stage: ScenarioContext, content: Content) -> Capture:
     """Asks for the status. If the reply has a signing address, as that of a bulk file, stores it."""
     capture, initiation = stage.find_initiated(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
-    reply = tpp.status(_reference_of(initiation, content), stage.access(content))
+    reply = tpp.status(_find_reference(initiation, content), stage.access(content))
     capture.address = reply.sca_address or capture.address
     capture.flow = reply.flow or capture.flow
     return Capture(reply.reply, tpp.caller.client_id, initiation, capture.address, capture.flow)
@@ -73,13 +73,13 @@ def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
 def _call_on_initiation(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
     """Calls an operation on a captured initiation, as the client of the capture, with its tokens or with `token`."""
     capture, initiation = stage.find_initiated(content.get("of"))
-    target = _reference_of(initiation, content)
+    target = _find_reference(initiation, content)
     tpp = stage.find_tpp(content.get("client", capture.client))
     token, version = stage.access(content, capture), VERSIONS[target.operation(verb)]
     return tpp.caller.call(method, f"{target.path}{end}", version, token=token, query=target.query)
 
 
-def _reference_of(initiation: Initiation, content: Content) -> Reference:
+def _find_reference(initiation: Initiation, content: Content) -> Reference:
     if not content.get("external"):
         return initiation.reference
     if initiation.external_id is None:

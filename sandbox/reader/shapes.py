@@ -238,7 +238,7 @@ class Either:
         return {"if": {"type": "array", "items": {}}, "then": other, "else": scalar}
 
 
-def any_content(described: Json) -> Leaf:
+def make_any_content(described: Json) -> Leaf:
     """Returns a shape that accepts any content. Its value is the content as Python values."""
     return Leaf(lambda node, notes: node.to_python(), described)
 
@@ -246,7 +246,7 @@ def any_content(described: Json) -> Leaf:
 # Texts
 
 
-def text_of(node: Node) -> str:
+def read_text(node: Node) -> str:
     """Returns the text of a node. Raises Wrong for other values and for an empty text."""
     if not isinstance(node.value, str):
         is_scalar = node.line is not None and not isinstance(node.value, dict | tuple | None)
@@ -258,11 +258,13 @@ def text_of(node: Node) -> str:
     return node.value
 
 
-def checked_text(is_right: Callable[[str], object], wrong: Callable[[str], Wrong], described: Json = NOT_EMPTY) -> Leaf:
+def make_checked_text(
+    is_right: Callable[[str], object], wrong: Callable[[str], Wrong], described: Json = NOT_EMPTY
+) -> Leaf:
     """Returns a shape for a text for which `is_right` is true. `wrong` makes the error for any other text."""
 
     def read(node: Node, notes: Notes) -> str:
-        value = text_of(node)
+        value = read_text(node)
         if not is_right(value):
             raise wrong(value)
         return value
@@ -270,34 +272,34 @@ def checked_text(is_right: Callable[[str], object], wrong: Callable[[str], Wrong
     return Leaf(read, described)
 
 
-def text(pattern: str, example: str) -> Leaf:
+def make_text(pattern: str, example: str) -> Leaf:
     """Returns a shape for a text that matches a pattern as a whole."""
-    return checked_text(
+    return make_checked_text(
         re.compile(pattern).fullmatch,
         lambda value: Wrong(f"{quote(value)} has the wrong form", f"like {example}"),
         NOT_EMPTY | {"pattern": f"^({pattern})$"},
     )
 
 
-def text_that(is_right: Callable[[str], bool], called: str) -> Leaf:
+def make_text_that(is_right: Callable[[str], bool], called: str) -> Leaf:
     """Returns a shape for a text that a function accepts. `called` names such a text in an error."""
-    return checked_text(is_right, lambda value: Wrong(f"{quote(value)} is no {called}"))
+    return make_checked_text(is_right, lambda value: Wrong(f"{quote(value)} is no {called}"))
 
 
-def one_of(words: Iterable[str], called: str) -> Leaf:
+def make_one_of(words: Iterable[str], called: str) -> Leaf:
     options = tuple(words)
-    return checked_text(
+    return make_checked_text(
         options.__contains__,
         lambda value: Wrong(f"{quote(value)} is no {called}", suggest(value, options)),
         {"type": "string", "enum": list(options)},
     )
 
 
-def pattern_or(leaf: Leaf) -> Leaf:
+def make_pattern_or(leaf: Leaf) -> Leaf:
     """Returns a shape for a pattern, which is a text with *, ? or [. The shape reads any other value by the leaf."""
 
     def read(node: Node, notes: Notes) -> Any:
-        value = text_of(node)
+        value = read_text(node)
         return value if any(sign in value for sign in "*?[") else leaf.read(node, notes)
 
     return Leaf(read, NOT_EMPTY if "enum" in leaf.described else leaf.described)
@@ -308,7 +310,7 @@ def pattern_or(leaf: Leaf) -> Leaf:
 
 def find_iban(node: Node, notes: Notes) -> str:
     """Returns the IBAN of an account, given by its IBAN, its name, or its owner's name."""
-    name, people = text_of(node), notes.fixtures
+    name, people = read_text(node), notes.fixtures
     if people is None:
         return name
     iban = people.iban_of(name)
@@ -319,11 +321,11 @@ def find_iban(node: Node, notes: Notes) -> str:
     raise Wrong(f"{quote(name)} is no account of this bank", suggest(name, [*people.names, *people.customers]))
 
 
-def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
+def make_name(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
     """Returns a shape for a name of the bank's people. `called` says in an error what the name is."""
 
     def read(node: Node, notes: Notes) -> str:
-        name = text_of(node)
+        name = read_text(node)
         if notes.fixtures is not None and name not in (names := list(names_in(notes.fixtures))):
             raise Wrong(f"{quote(name)} is no {called} of this bank", suggest(name, names))
         return name
@@ -334,7 +336,7 @@ def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
 # Numbers, amounts and times
 
 
-def number(least: int, most: int) -> Leaf:
+def make_number(least: int, most: int) -> Leaf:
     def read(node: Node, notes: Notes) -> int:
         if isinstance(node.value, bool) or not isinstance(node.value, int):
             raise Wrong("a whole number is expected")
@@ -419,8 +421,8 @@ def find_only_key(rows: dict[str, Any], names: Iterable[str]) -> str:
     return present[0]
 
 
-TEXT = Leaf(lambda node, notes: text_of(node), NOT_EMPTY)
-TITLE = checked_text(
+TEXT = Leaf(lambda node, notes: read_text(node), NOT_EMPTY)
+TITLE = make_checked_text(
     lambda title: len(title) <= TITLE_LENGTH_MAX,
     lambda title: Wrong(f"a title of over {TITLE_LENGTH_MAX} characters", "say the rest in 'about'"),
     NOT_EMPTY | {"maxLength": TITLE_LENGTH_MAX},
@@ -434,7 +436,7 @@ AMOUNT_TEXT = Leaf(
     {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}]},
 )
 ACCOUNT = Leaf(find_iban, NOT_EMPTY)
-CURRENCY = text_that(is_currency, "currency")
-CUSTOMER = name_of("customer", lambda people: people.customers)
-CLIENT = name_of("client", lambda people: people.clients)
-NTH = number(1, 1_000_000_000)
+CURRENCY = make_text_that(is_currency, "currency")
+CUSTOMER = make_name("customer", lambda people: people.customers)
+CLIENT = make_name("client", lambda people: people.clients)
+NTH = make_number(1, 1_000_000_000)

@@ -171,7 +171,7 @@ def _is_json_value(value: Scalar) -> bool:
 # JSON
 
 
-def tree_of(content: Any, file: str) -> Node:
+def make_tree(content: Any, file: str) -> Node:
     """Returns the tree of JSON content. Raises ScenarioErrors."""
     count = iter(range(NODES_MAX))
 
@@ -333,11 +333,11 @@ def _load_trees() -> dict[str, Any]:
     return trees
 
 
-def digest_of(text: str) -> str:
+def compute_digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_shipped(text: str, file: str) -> Node:
     """Returns the tree of a shipped text. Parses it only if it differs from `trees.json`. Raises ScenarioErrors."""
-    content = _load_trees().get(digest_of(text))
-    return read_yaml(text, file) if content is None else tree_of(content, file)
+    content = _load_trees().get(compute_digest(text))
+    return read_yaml(text, file) if content is None else make_tree(content, file)

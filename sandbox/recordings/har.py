@@ -25,34 +25,34 @@ def read_entry(number: int, entry: Any) -> RecordedCall:
         number,
         str(request["method"]).upper(),
         str(request["url"]),
-        _headers_of(request),
-        _sent_text_of(request.get("postData") or {}),
+        _read_headers(request),
+        _read_sent_text(request.get("postData") or {}),
         read_status(response["status"]),
-        _headers_of(response),
-        _text_of(response.get("content") or {}),
+        _read_headers(response),
+        _read_text(response.get("content") or {}),
         *read_times(began, entry.get("time")),
-        reply_names=_names_of(response),
+        reply_names=_list_names(response),
     )
 
 
-def _headers_of(part: Any) -> dict[str, str]:
+def _read_headers(part: Any) -> dict[str, str]:
     return read_headers((row["name"], row["value"]) for row in part.get("headers") or ())
 
 
-def _names_of(response: Any) -> tuple[str, ...]:
+def _list_names(response: Any) -> tuple[str, ...]:
     """Returns the names of the headers as they were sent. Returns no names for HTTP/2 and HTTP/3, which send only small
     letters."""
     is_first = str(response.get("httpVersion") or "HTTP/1.1").upper().startswith("HTTP/1")
     return tuple(str(row["name"]) for row in response.get("headers") or ()) if is_first else ()
 
 
-def _sent_text_of(data: Any) -> str:
+def _read_sent_text(data: Any) -> str:
     """Returns the sent body, or the fields of a form if the browser recorded only these."""
-    text, params = _text_of(data), data.get("params")
+    text, params = _read_text(data), data.get("params")
     return text if text or not params else urlencode([(row["name"], row.get("value") or "") for row in params])
 
 
-def _text_of(part: Any) -> str:
+def _read_text(part: Any) -> str:
     text = part.get("text") or ""
     return decode_base64(text) if part.get("encoding") == "base64" else str(text)
 

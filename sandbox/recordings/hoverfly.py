@@ -18,7 +18,7 @@ def find_entries(content: Any) -> list[Any] | None:
 
 def read_entry(number: int, pair: Any) -> RecordedCall:
     request, response = pair["request"], pair["response"]
-    path, query = _read_exact(request, "path"), _query_of(request.get("query"))
+    path, query = _read_exact(request, "path"), _write_query(request.get("query"))
     host = _read_exact(request, "destination") if "destination" in request else ""
     scheme = _read_exact(request, "scheme") if "scheme" in request else "https"
     body = str(response.get("body") or "")
@@ -56,7 +56,7 @@ def _read_exact_text(value: Any) -> str | None:
             return None
 
 
-def _query_of(value: Any) -> str:
+def _write_query(value: Any) -> str:
     if isinstance(value, dict) and not any(name in value for name in OLD_EXACT):
         pairs = [(name, _read_exact_text(texts)) for name, texts in value.items()]
         return urlencode([(name, text) for name, text in pairs if text is not None])

@@ -407,7 +407,7 @@ class Masker:
         """Returns the pseudonym of a text that can be recognised by its form, such as an IBAN or a UUID, or None."""
         compact = text.replace(" ", "").upper()
         if SHAPE.fullmatch(compact) and (is_iban(compact) or compact == text):
-            return space_like(text, self.names.iban(compact))
+            return copy_spaces(text, self.names.iban(compact))
         if read_structured(text) is not None:
             return self.names.structured(text)
         if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) or re.match(r"/[A-Za-z]", text):
@@ -493,7 +493,7 @@ def write_snake_case(field: str) -> str:
     return CAPITAL.sub(lambda match: f"_{match[0]}", field).lower()
 
 
-def space_like(text: str, other: str) -> str:
+def copy_spaces(text: str, other: str) -> str:
     signs = iter(other)
     return "".join(sign if sign == " " else next(signs, "") for sign in text)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sandbox.recordings.recorded_calls import RecordedCall, read_headers, read_status, read_times, text_of
+from sandbox.recordings.recorded_calls import RecordedCall, decode_text, read_headers, read_status, read_times
 
 LENGTH_MAX = 12  # digits
 PORTS = {"http": 80, "https": 443}
@@ -52,10 +52,10 @@ def read_tnetstring(content: bytes, at: int) -> tuple[Any, int]:
     end = begin + int(head)
     if end >= len(content):
         raise ValueError(f"the file ends {end + 1 - len(content):,} bytes too early")
-    return _value_of(content[end : end + 1], content[begin:end]), end + 1
+    return _read_value(content[end : end + 1], content[begin:end]), end + 1
 
 
-def _value_of(letter: bytes, content: bytes) -> Any:
+def _read_value(letter: bytes, content: bytes) -> Any:
     match letter:
         case b",":
             return content
@@ -93,16 +93,16 @@ def read_entry(number: int, flow: Any) -> RecordedCall:
     place = host if port == PORTS.get(scheme) else f"{host}:{port}"
     begin = request.get("timestamp_start")
     end = response.get("timestamp_end") if response else None
-    headers, reply_headers = _headers_of(request), _headers_of(response or {})
+    headers, reply_headers = _read_headers(request), _read_headers(response or {})
     return RecordedCall(
         number,
         _decode_text(request["method"]).upper(),
         f"{scheme}://{place}{_decode_text(request['path'])}",
         headers,
-        _body_of(request, headers),
+        _read_body(request, headers),
         read_status(response["status_code"]) if response else 0,
         reply_headers,
-        _body_of(response, reply_headers) if response else "",
+        _read_body(response, reply_headers) if response else "",
         *read_times(
             datetime.fromtimestamp(begin, UTC) if isinstance(begin, int | float) else None,
             (end - begin) * 1000 if isinstance(begin, int | float) and isinstance(end, int | float) else None,
@@ -111,21 +111,21 @@ def read_entry(number: int, flow: Any) -> RecordedCall:
 
 
 def _decode_text(value: Any) -> str:
-    return text_of(value) if isinstance(value, bytes) else str(value)
+    return decode_text(value) if isinstance(value, bytes) else str(value)
 
 
-def _headers_of(part: Any) -> dict[str, str]:
+def _read_headers(part: Any) -> dict[str, str]:
     return read_headers((_decode_text(name), _decode_text(value)) for name, value in part.get("headers") or ())
 
 
-def _body_of(part: Any, headers: dict[str, str]) -> str:
+def _read_body(part: Any, headers: dict[str, str]) -> str:
     """Returns a body as text. Raises ValueError if the file does not contain it, or if its encoding is unknown."""
     content = part.get("content")
     if content is None:
         raise ValueError("a body of it was streamed past, and is not in the file")
     encoding = headers.get("content-encoding", "identity").lower()
     if encoding in ("gzip", "x-gzip", "deflate"):
-        return text_of(zlib.decompressobj(WINDOW).decompress(content, UNPACKED_MAX))
+        return decode_text(zlib.decompressobj(WINDOW).decompress(content, UNPACKED_MAX))
     if encoding not in ("", "identity"):
         raise ValueError(f"a body of it is packed as {encoding[:20]!a}: expected is gzip, deflate or none")
-    return text_of(content)
+    return decode_text(content)

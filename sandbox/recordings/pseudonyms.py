@@ -17,7 +17,7 @@ from random import Random
 from string import ascii_lowercase, ascii_uppercase, digits
 
 from sandbox.banking.iban import is_iban
-from sandbox.banking.pkce import challenge_of
+from sandbox.banking.pkce import compute_challenge
 from sandbox.banking.remittance import make_structured, read_structured
 
 EXAMPLE = "BE68539007547034"  # of textbooks, and of no person
@@ -116,14 +116,14 @@ class Pseudonyms:
             return pseudonym
         verifier = scramble("aA0" * (VERIFIER_LENGTH // 3) + "a", self._random)
         self._verifiers[text] = verifier
-        return self._add(text, challenge_of("S256", verifier) if method != "plain" else self.secret(text))
+        return self._add(text, compute_challenge("S256", verifier) if method != "plain" else self.secret(text))
 
     def verifier(self, text: str) -> str:
         """Returns another verifier. If the original fits an earlier challenge, the new one fits the new challenge."""
         pseudonym = self._known.get(text)
         if pseudonym is not None or not text.isascii():
             return pseudonym or self.secret(text)
-        verifier = self._verifiers.get(challenge_of("S256", text))
+        verifier = self._verifiers.get(compute_challenge("S256", text))
         return self.secret(text) if verifier is None else self._add(text, verifier)
 
     def _take_number(self, kind: str) -> int:

@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 import orjson
 
 from sandbox.banking.durations import bound_instant
-from sandbox.banking.pkce import challenge_of
+from sandbox.banking.pkce import compute_challenge
 from sandbox.contract import kinds
 
 ROOTS = ("payments", "periodic-payments", "bulk-payments", "consent-uris", "token", "accounts", "_sandbox")
@@ -113,7 +113,7 @@ class RecordedCall:
     def challenges(self) -> tuple[str, ...]:
         """The PKCE challenges that fit the verifier of a token call, by the methods S256 and plain."""
         verifier = self.form.get("code_verifier", "") if self.path == ("token",) else ""
-        return (challenge_of("S256", verifier), verifier) if verifier and verifier.isascii() else ()
+        return (compute_challenge("S256", verifier), verifier) if verifier and verifier.isascii() else ()
 
     @property
     def is_lost(self) -> bool:
@@ -161,12 +161,12 @@ def read_status(value: Any) -> int:
     return int(value)
 
 
-def text_of(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     return content.decode(errors="replace")
 
 
 def decode_base64(text: Any) -> str:
-    return text_of(b64decode(str(text)))
+    return decode_text(b64decode(str(text)))
 
 
 def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | None, datetime | None]:

@@ -31,15 +31,15 @@ def read_entry(number: int, row: Any) -> RecordedCall:
         number,
         str(row["method"]).upper(),
         str(content.get("address") or row["path"]),
-        named_headers | _headers_of(request),
+        named_headers | _read_headers(request),
         str(request.get("body") or ""),
         read_status(row["status"]),
-        _headers_of(reply),
+        _read_headers(reply),
         str(reply.get("body") or (json.dumps(error) if error else "")),
         *read_times(read_instant(row["at"]) if "at" in row else None, None),
         has_contents=bool(content),
     )
 
 
-def _headers_of(part: Mapping[str, Any]) -> dict[str, str]:
+def _read_headers(part: Mapping[str, Any]) -> dict[str, str]:
     return read_headers((part.get("headers") or {}).items())

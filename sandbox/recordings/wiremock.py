@@ -46,8 +46,8 @@ def read_mapping(number: int, mapping: Any) -> RecordedCall:
         read_headers((name, rule["equalTo"]) for name, rule in _read_matchers(request) if "equalTo" in rule),
         _read_body(request.get("bodyPatterns") or ()),
         read_status(response["status"]),
-        _headers_of(response),
-        _body_of(response, "base64Body"),
+        _read_headers(response),
+        _read_body_text(response, "base64Body"),
     )
 
 
@@ -87,23 +87,23 @@ def read_logged_call(number: int, row: Any) -> RecordedCall:
         number,
         str(request["method"]).upper(),
         str(request.get("absoluteUrl") or request["url"]),
-        _headers_of(request),
-        _body_of(request, "bodyAsBase64"),
+        _read_headers(request),
+        _read_body_text(request, "bodyAsBase64"),
         read_status(response["status"]),
-        _headers_of(response),
-        _body_of(response, "bodyAsBase64" if "bodyAsBase64" in response else "base64Body"),
+        _read_headers(response),
+        _read_body_text(response, "bodyAsBase64" if "bodyAsBase64" in response else "base64Body"),
         *read_times(began, (row.get("timing") or {}).get("totalTime")),
     )
 
 
-def _headers_of(part: Mapping[str, Any]) -> dict[str, str]:
+def _read_headers(part: Mapping[str, Any]) -> dict[str, str]:
     pairs = (part.get("headers") or {}).items()
     return read_headers(
         (name, text) for name, value in pairs for text in (value if isinstance(value, list) else [value])
     )
 
 
-def _body_of(part: Mapping[str, Any], encoded: str) -> str:
+def _read_body_text(part: Mapping[str, Any], encoded: str) -> str:
     if "jsonBody" in part:
         return json.dumps(part["jsonBody"])
     return str(part["body"]) if part.get("body") else decode_base64(part.get(encoded) or "")

@@ -6,8 +6,8 @@ from sandbox.scenarios.model import Scenario as Scenario
 from sandbox.scenarios.model import ScriptStep as ScriptStep
 from sandbox.scenarios.reading import list_shipped as list_shipped
 from sandbox.scenarios.reading import load as load
+from sandbox.scenarios.reading import make_schema as make_schema
 from sandbox.scenarios.reading import read_content as read_content
 from sandbox.scenarios.reading import read_fault as read_fault
 from sandbox.scenarios.reading import read_scenario as read_scenario
 from sandbox.scenarios.reading import read_settings as read_settings
-from sandbox.scenarios.reading import schema as schema

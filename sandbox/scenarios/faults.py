@@ -5,10 +5,10 @@ from typing import Any
 
 import orjson
 
-from sandbox.contract.operations import BY_NAME, GATEWAY, OPERATIONS, errors_of
+from sandbox.contract.operations import BY_NAME, GATEWAY, OPERATIONS, list_error_statuses
 from sandbox.people.fixtures import Fixtures
 from sandbox.reader import shapes
-from sandbox.reader.tree import Wrong, join_names, tree_of
+from sandbox.reader.tree import Wrong, join_names, make_tree
 from sandbox.worlds.faults import (
     CALLBACKS,
     CHANGES,
@@ -29,12 +29,14 @@ NTH_MAX = 1_000  # numbers of calls in a list
 LATE_SECONDS = 5.0  # of a late callback without a delay of its own
 PAGE_KEYS = ("title", "when", "answer", "delay", "cut", "connection", "for", "times")
 TOKEN = r"[A-Za-z0-9!#$&^_.+-]+"
-MEDIA_TYPE = shapes.text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
+MEDIA_TYPE = shapes.make_text(
+    rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8"
+)
 
 
 WHEN = shapes.Table(
     {
-        "operation": shapes.one_of((*BY_NAME, *EDGES), "operation"),
+        "operation": shapes.make_one_of((*BY_NAME, *EDGES), "operation"),
         "client": shapes.CLIENT,
         "nth": shapes.Either(shapes.NTH, shapes.Each(shapes.NTH, 1, NTH_MAX)),
         "chance": shapes.make_fraction(0, 1),
@@ -55,9 +57,9 @@ def _make_answer(rows: dict[str, Any]) -> FaultAnswer:
 
 ANSWER = shapes.Table(
     {
-        "status": shapes.number(100, 599),
-        "retry_after": shapes.number(0, 86_400),
-        "body": shapes.any_content({}),
+        "status": shapes.make_number(100, 599),
+        "retry_after": shapes.make_number(0, 86_400),
+        "body": shapes.make_any_content({}),
         "content_type": MEDIA_TYPE,
     },
     _make_answer,
@@ -96,7 +98,7 @@ def _make_fault(rows: dict[str, Any]) -> Fault:
 
 def _check_answer(operation: str | None, status: int) -> None:
     """Raises Wrong unless the operation or a gateway can reply with the status."""
-    statuses = (*errors_of(operation), *GATEWAY)
+    statuses = (*list_error_statuses(operation), *GATEWAY)
     if status in statuses:
         return
     if operation is None:
@@ -130,10 +132,10 @@ FAULT = shapes.Table(
         "when": WHEN,
         "answer": ANSWER,
         "delay": shapes.DURATION,
-        "cut": shapes.one_of(CUTS, "place to cut"),
-        "change": shapes.one_of(CHANGES, "change"),
-        "callback": shapes.one_of(CALLBACKS, "fault of a callback"),
-        "connection": shapes.one_of(CONNECTIONS, "fault of connections"),
+        "cut": shapes.make_one_of(CUTS, "place to cut"),
+        "change": shapes.make_one_of(CHANGES, "change"),
+        "callback": shapes.make_one_of(CALLBACKS, "fault of a callback"),
+        "connection": shapes.make_one_of(CONNECTIONS, "fault of connections"),
         "for": shapes.DURATION,
         "times": shapes.NTH,
     },
@@ -146,16 +148,16 @@ FAULT = shapes.Table(
 
 HOLD_WHEN = shapes.Table(
     {name: shape for name, shape in WHEN.fields.items() if name != "chance"}
-    | {"operation": shapes.one_of(BY_NAME, "operation"), "nth": shapes.NTH},  # it holds one call
+    | {"operation": shapes.make_one_of(BY_NAME, "operation"), "nth": shapes.NTH},  # it holds one call
     WHEN.make,
     called="what a barrier waits for",
 )
-PLACE = shapes.one_of(PLACES, "place of a barrier")
-HOLD_NAME = shapes.text(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", "first-refresh")
+PLACE = shapes.make_one_of(PLACES, "place of a barrier")
+HOLD_NAME = shapes.make_text(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", "first-refresh")
 HOLD = shapes.Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=("at",), called="a barrier")
 
 
 def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, CallCondition, str | None]:
     """Returns a barrier's place, the call that it waits for, and its name. Raises ScenarioErrors."""
-    rows = shapes.Notes("hold", fixtures).read_whole(HOLD, tree_of(content, "hold"))
+    rows = shapes.Notes("hold", fixtures).read_whole(HOLD, make_tree(content, "hold"))
     return rows["at"], rows.get("when", CallCondition()), rows.get("as")

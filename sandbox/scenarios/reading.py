@@ -24,9 +24,9 @@ from sandbox.reader.shapes import (
     Leaf,
     Notes,
     Table,
-    any_content,
-    number,
-    one_of,
+    make_any_content,
+    make_number,
+    make_one_of,
 )
 from sandbox.reader.tree import (
     TEXT_MAX,
@@ -35,10 +35,10 @@ from sandbox.reader.tree import (
     ScenarioErrors,
     TreeEntry,
     Wrong,
+    make_tree,
     quote,
     read_shipped,
     suggest,
-    tree_of,
 )
 from sandbox.scenarios.faults import FAULT
 from sandbox.scenarios.model import ROOT, People, Scenario
@@ -96,7 +96,7 @@ def _make_clock(rows: dict[str, Any]) -> dict[str, Any]:
     return rows
 
 
-BANK = Either(one_of(FIXTURES, "set of fixtures"), Table(PEOPLE.fields, called="a bank"))
+BANK = Either(make_one_of(FIXTURES, "set of fixtures"), Table(PEOPLE.fields, called="a bank"))
 TOP = Table(
     {
         "scenario": TITLE,
@@ -104,9 +104,9 @@ TOP = Table(
         "extends": Leaf(
             lambda node, notes: None if node.value is None else TEXT.read(node, notes), {"type": ["string", "null"]}
         ),
-        "seed": number(0, SEED_MAX),
+        "seed": make_number(0, SEED_MAX),
         "clock": Table({"at": INSTANT, "frozen": FLAG, "rate": RATE}, _make_clock, called="a clock"),
-        "bank": any_content(BANK.schema()),  # read before the other keys, which name its people
+        "bank": make_any_content(BANK.schema()),  # read before the other keys, which name its people
         "settings": SETTINGS_SHAPE,
         "rules": Each(RULE),
         "faults": Each(FAULT),
@@ -116,7 +116,7 @@ TOP = Table(
 )
 
 
-def schema() -> dict[str, Any]:
+def make_schema() -> dict[str, Any]:
     """Returns the JSON Schema 2020-12 of a scenario."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -153,7 +153,7 @@ def read_rule(content: Any) -> ScenarioRule:
 
 
 def _read_part(shape: Table, content: Any, called: str, fixtures: Fixtures | None = None) -> Any:
-    return Notes(called, fixtures).read_whole(shape, tree_of(content, called))
+    return Notes(called, fixtures).read_whole(shape, make_tree(content, called))
 
 
 # Whole scenarios
@@ -201,7 +201,7 @@ def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
 
 def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
     """Reads a scenario from JSON content. Raises ScenarioErrors, which name paths."""
-    return _read(tree_of(content, name), name, name, library, ())
+    return _read(make_tree(content, name), name, name, library, ())
 
 
 def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
@@ -281,7 +281,7 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
             return parent.bank, None
         notes.fixtures = None if notes.errors else load_fixtures(name)
         return name, load_fixtures(name)
-    inherited = _read_inherited(parent.bank) if isinstance(parent.bank, str) else tree_of(parent.bank, "inherited")
+    inherited = _read_inherited(parent.bank) if isinstance(parent.bank, str) else make_tree(parent.bank, "inherited")
     rows = dict(node.rows)
     for kind, entry in inherited.rows.items():
         own = rows.get(kind, entry)
@@ -301,4 +301,4 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 @lru_cache(maxsize=4)
 def _read_inherited(name: str) -> Node:
     """Returns the tree of shipped fixtures without line numbers, which would be those of another file."""
-    return tree_of(read_shipped(read_fixture(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)
+    return make_tree(read_shipped(read_fixture(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

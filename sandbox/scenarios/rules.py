@@ -77,14 +77,14 @@ def _make_condition(rows: dict[str, Any]) -> RuleCondition:
 
 WHEN = shapes.Table(
     {
-        "kind": shapes.one_of((*KINDS, DEBIT), "kind"),
-        "product": shapes.checked_text(
+        "kind": shapes.make_one_of((*KINDS, DEBIT), "kind"),
+        "product": shapes.make_checked_text(
             lambda product: any(fits(name, product) for name in PRODUCT_NAMES),
             lambda product: Wrong(f"{quote(product)} is no product", suggest(product, PRODUCT_NAMES)),
         ),
-        "client": shapes.pattern_or(shapes.CLIENT),
-        "customer": shapes.pattern_or(shapes.CUSTOMER),
-        "debtor": shapes.pattern_or(shapes.ACCOUNT),
+        "client": shapes.make_pattern_or(shapes.CLIENT),
+        "customer": shapes.make_pattern_or(shapes.CUSTOMER),
+        "debtor": shapes.make_pattern_or(shapes.ACCOUNT),
         "creditor_iban": shapes.TEXT,
         "creditor_name": shapes.TEXT,
         "amount": shapes.Either(
@@ -94,7 +94,7 @@ WHEN = shapes.Table(
             ),
             shapes.Table(dict.fromkeys(BOUNDS, shapes.AMOUNT_TEXT), _make_bounds, one_of=BOUNDS),
         ),
-        "currency": shapes.text("[A-Z]{3}", "EUR"),
+        "currency": shapes.make_text("[A-Z]{3}", "EUR"),
         "endtoend_identification": shapes.TEXT,
         "nth": shapes.NTH,
         "from": shapes.INSTANT,
@@ -145,8 +145,8 @@ def _make_page_effect(rows: dict[str, Any], word: str) -> PageEffect:
     return PageEffect(word, PayeeCheck(rows["payee"], rows.get("name")))
 
 
-REASON = shapes.text(CODE_FORM, Reason.ACCOUNT_CLOSED.code)
-STATUS = shapes.one_of(Status, "status")
+REASON = shapes.make_text(CODE_FORM, Reason.ACCOUNT_CLOSED.code)
+STATUS = shapes.make_one_of(Status, "status")
 THEN = shapes.Table(
     {
         "on": STATUS,
@@ -154,7 +154,7 @@ THEN = shapes.Table(
         "move": STATUS,
         "reason": REASON,
         **dict.fromkeys(RETURNS, REASON),
-        "payee": shapes.one_of(OUTCOMES, "outcome of a verification of payee"),
+        "payee": shapes.make_one_of(OUTCOMES, "outcome of a verification of payee"),
         "name": shapes.TEXT,
         "unreachable": shapes.YES,
     },
@@ -194,9 +194,9 @@ def _make_finding(rows: dict[str, Any]) -> AddedFinding:
 
 FINDING = shapes.Table(
     {
-        "bulk": shapes.number(1, 100_000),
+        "bulk": shapes.make_number(1, 100_000),
         "refuse": shapes.YES,
-        "code": shapes.text(CODE_FORM, "AC01"),
+        "code": shapes.make_text(CODE_FORM, "AC01"),
         "text": shapes.TEXT,
     },
     _make_finding,
@@ -209,7 +209,7 @@ FINDING = shapes.Table(
 def _read_error(node: Node, notes: shapes.Notes) -> str:
     """Returns the name of an error. The text can also be the token or the code of the error, if no other error has the
     same one."""
-    word = shapes.text_of(node)
+    word = shapes.read_text(node)
     if word in NAMES:
         return word
     fitting = [name for name, error in NAMES.items() if word in (error.value.error, error.value.code)]
@@ -240,7 +240,7 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
     if rule.when.kind == DEBIT:
         _check_debit(rule, rows)
         return rule
-    kinds = _kinds_of(rule.when)
+    kinds = _list_kinds(rule.when)
     _demand_possible_moves(rule.when, moves.items())
     if rule.validation and "bulk" not in kinds:
         raise Wrong("only a bulk file is validated", "say kind: bulk", "validation")
@@ -261,7 +261,7 @@ def _make_page_values(effects: Mapping[int, PageEffect], when: RuleCondition) ->
         if effect.word in values:
             raise Wrong(f"{effect.word} is said twice", key=place)
         allowed = AT_THE_PAGE[effect.word]
-        if when.kind not in (None, *allowed) or not any(kind in allowed for kind in _kinds_of(when)):
+        if when.kind not in (None, *allowed) or not any(kind in allowed for kind in _list_kinds(when)):
             raise Wrong(f"{effect.word} is of a {join_names(allowed)} only", f"say kind: {allowed[0]}", place)
         if (
             effect.word == "unreachable"
@@ -273,7 +273,7 @@ def _make_page_values(effects: Mapping[int, PageEffect], when: RuleCondition) ->
     return values
 
 
-def _kinds_of(when: RuleCondition) -> list[str]:
+def _list_kinds(when: RuleCondition) -> list[str]:
     """Returns the kinds of initiations that can match the conditions."""
     kinds = KINDS if when.kind is None else (when.kind,)
     return [
@@ -285,7 +285,7 @@ def _demand_possible_moves(when: RuleCondition, effects: Iterable[tuple[int, Rul
     """Raises Wrong unless the tables of moves allow each effect for some initiation that fits `when`."""
     rows = [
         row
-        for kind in _kinds_of(when)
+        for kind in _list_kinds(when)
         if kind in INITIATIONS
         for table in INITIATIONS[kind].moves
         if kind != PAYMENT.name or when.product is None or fits(table.removesuffix(" (ACSP)"), when.product)

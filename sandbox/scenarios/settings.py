@@ -42,7 +42,7 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
 
 def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
     """Returns the shape of a line `name: value` about a setting of an installed extension."""
-    form = shapes.text(pattern, example)
+    form = shapes.make_text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
         name, value = split_line(form.read(node, notes))
@@ -58,7 +58,7 @@ def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
 
 def make_risk_shape(pattern: str, example: str) -> shapes.Leaf:
     """Returns the shape of a line `risk: methods`, where `none` stands for no methods (service 5.7)."""
-    form = shapes.text(pattern, example)
+    form = shapes.make_text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
         risk, words = split_line(form.read(node, notes))
@@ -93,10 +93,10 @@ def make_setting_shape(row: Setting) -> shapes.Shape:
     if isinstance(default, timedelta):
         return shapes.make_duration(row.longest)
     if isinstance(default, int):
-        return shapes.number(*row.bounds)
-    shape = shapes.text(*row.form) if row.form else shapes.TEXT
+        return shapes.make_number(*row.bounds)
+    shape = shapes.make_text(*row.form) if row.form else shapes.TEXT
     if row.words:
-        shape = shapes.one_of(row.words, f"value of {row.name}")
+        shape = shapes.make_one_of(row.words, f"value of {row.name}")
     return shapes.Each(shape) if isinstance(default, tuple) else shape
 
 

@@ -25,7 +25,7 @@ REFUSALS = sorted({word for error in Error for word in error.value[1:3]} | {"acc
 
 def _read_account(node: Node, notes: shapes.Notes) -> str:
     """Returns the IBAN of an account, or the name of an account that an earlier step adds."""
-    name = shapes.text_of(node)
+    name = shapes.read_text(node)
     if name in notes.added:
         return name
     try:
@@ -41,14 +41,14 @@ def _make_account_shape(is_other: Callable[[str], object]) -> shapes.Leaf:
     """Returns a shape for an account, or for a text that the function accepts."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
-        name = shapes.text_of(node)
+        name = shapes.read_text(node)
         return name if is_other(name) else _read_account(node, notes)
 
     return shapes.Leaf(read, shapes.NOT_EMPTY)
 
 
 def _read_customer(node: Node, notes: shapes.Notes) -> Any:
-    name = shapes.text_of(node)
+    name = shapes.read_text(node)
     return name if name in notes.added else shapes.CUSTOMER.read(node, notes)
 
 
@@ -57,7 +57,7 @@ def _read_refusal(node: Node, notes: shapes.Notes) -> Any:
     value = node.value
     if value is True or (isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599):
         return value
-    return shapes.one_of(REFUSALS, "error of this bank").read(node, notes)
+    return shapes.make_one_of(REFUSALS, "error of this bank").read(node, notes)
 
 
 ACCOUNT = shapes.Leaf(_read_account, shapes.NOT_EMPTY)
@@ -65,33 +65,33 @@ DEBTOR = _make_account_shape(IBAN_LIKE.fullmatch)  # an account of any bank
 READABLE = _make_account_shape(lambda name: len(name) >= LOGICAL_ID_MIN)
 WHO = shapes.Leaf(_read_customer, shapes.NOT_EMPTY)
 REFUSED = shapes.Leaf(_read_refusal, {"anyOf": [{"const": True}, {"type": "integer"}, {"enum": REFUSALS}]})
-SCOPE = shapes.one_of(("AIS", "CAF"), "scope")
+SCOPE = shapes.make_one_of(("AIS", "CAF"), "scope")
 RATE = shapes.make_fraction(0, RATE_MAX, open_below=True)
 ELAPSED = shapes.Either(
     shapes.DURATION,
     shapes.Table({"over": shapes.DURATION, "under": shapes.DURATION}, one_of=("over", "under"), called="a bound"),
 )
 EXPECTED: Mapping[str, shapes.Shape] = {"account": ACCOUNT, "went": shapes.Each(STATUS), "elapsed": ELAPSED}
-TIMES = shapes.number(1, 10_000)
-NAME = shapes.text(r"[A-Za-z_][A-Za-z0-9_-]{0,60}", "rent")
+TIMES = shapes.make_number(1, 10_000)
+NAME = shapes.make_text(r"[A-Za-z_][A-Za-z0-9_-]{0,60}", "rent")
 
 Values = Mapping[str, shapes.Shape]
 PAY: Values = {
-    "product": shapes.one_of(PRODUCTS, "payment product"),
+    "product": shapes.make_one_of(PRODUCTS, "payment product"),
     "resend": shapes.FLAG,
     "debtor": DEBTOR,
     "creditor_iban": DEBTOR,
-    "frequency": shapes.one_of(Frequency, "frequency"),
-    "type": shapes.one_of(("FIXED", "VARIABLE"), "type"),
-    "charge_bearer": shapes.one_of(("SHAR", "DEBT", "CRED"), "charge bearer"),
-    "instruction_priority": shapes.one_of(("NORM", "HIGH"), "priority"),
+    "frequency": shapes.make_one_of(Frequency, "frequency"),
+    "type": shapes.make_one_of(("FIXED", "VARIABLE"), "type"),
+    "charge_bearer": shapes.make_one_of(("SHAR", "DEBT", "CRED"), "charge bearer"),
+    "instruction_priority": shapes.make_one_of(("NORM", "HIGH"), "priority"),
 }
 PSU: Values = {"customer": WHO, "account": ACCOUNT, "accounts": shapes.Each(ACCOUNT)}
 
 CLOCK: Values = {
     "advance": shapes.DURATION,
     "set": shapes.INSTANT,
-    "mode": shapes.one_of(("frozen", "running"), "mode"),
+    "mode": shapes.make_one_of(("frozen", "running"), "mode"),
     "rate": RATE,
 }
 
@@ -171,7 +171,7 @@ STEPS: dict[str, StepWord] = {
     "fault": StepWord(tuple(FAULT.fields), whole=FAULT),
     "verify": StepWord(
         ("operation", "method", "path", "status", "client", "headers", "body", "times", "in_order", *JUDGED),
-        values={"operation": shapes.pattern_or(shapes.one_of(BY_NAME, "operation"))},
+        values={"operation": shapes.make_pattern_or(shapes.make_one_of(BY_NAME, "operation"))},
     ),
     "hold": StepWord((*HOLD.fields, *JUDGED), values={name: HOLD.fields[name] for name in ("at", "when")}),
     "release": StepWord(("name", *JUDGED), "name"),

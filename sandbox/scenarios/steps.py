@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sandbox.reader.shapes import Each, Either, Json, Notes, Shape, Table, any_content
+from sandbox.reader.shapes import Each, Either, Json, Notes, Shape, Table, make_any_content
 from sandbox.reader.tree import Node, Wrong, join_names, quote, suggest
 from sandbox.scenarios.model import ScriptStep, walk_steps
 from sandbox.scenarios.rules import STATUS
@@ -63,12 +63,12 @@ class StepShape:
                     notes.add(content, f"'{key}' is missing")
             if "times" in content.rows:
                 notes.read_or_none(TIMES, content.rows["times"].value)
-        return tuple(self._read_branch(branch, notes) for branch in _branches_of(word, content))
+        return tuple(self._read_branch(branch, notes) for branch in _list_branches(word, content))
 
     def _read_branch(self, node: Node, notes: Notes) -> tuple[ScriptStep, ...]:
         if node.value == ():
             notes.add(node, "an empty list")
-        steps = (notes.read_or_none(self, step) for step in _steps_of(node))
+        steps = (notes.read_or_none(self, step) for step in _list_steps(node))
         return tuple(step for step in steps if step is not None)
 
     def schema(self) -> Json:
@@ -79,14 +79,14 @@ class StepShape:
 STEP = StepShape()
 
 
-def _branches_of(word: str, content: Node) -> tuple[Node, ...]:
+def _list_branches(word: str, content: Node) -> tuple[Node, ...]:
     """Returns the branches of `parallel`, or the steps of `repeat` as one branch."""
     if word == "parallel":
         return content.items
     return (content.rows["steps"].value,) if word == "repeat" and "steps" in content.rows else ()
 
 
-def _steps_of(branch: Node) -> Sequence[Node]:
+def _list_steps(branch: Node) -> Sequence[Node]:
     """Returns the steps of a branch, which is a list of steps or one step."""
     return branch.items if isinstance(branch.value, tuple) else (branch,)
 
@@ -113,8 +113,8 @@ def check_steps(steps: Sequence[Node], notes: Notes) -> None:
         name = next((name for name in step.rows if name in STEPS), None)
         if name is not None:
             content = step.rows[name].value
-            for branch in _branches_of(name, content):
-                check_steps(_steps_of(branch), notes)
+            for branch in _list_branches(name, content):
+                check_steps(_list_steps(branch), notes)
             if name not in ("parallel", "repeat"):
                 _check_step(name, content, steps[index + 1] if index + 1 < len(steps) else None, notes)
 
@@ -255,7 +255,7 @@ def _make_word_schema(name: str, word: StepWord) -> Json:
         return Table({"times": TIMES, "steps": branch}, required=("times", "steps")).schema()
     if word.whole is not None:
         return word.whole.schema()
-    rows: Json = {"type": "object"} if word.free else Table(dict.fromkeys(word.keys, any_content({}))).schema()
+    rows: Json = {"type": "object"} if word.free else Table(dict.fromkeys(word.keys, make_any_content({}))).schema()
     if word.values:  # they count unless the step expects a refusal
         rows["if"] = {"not": {"anyOf": [{"required": [key]} for key in (*JUDGED, "lost")]}}
         rows["then"] = {"properties": {key: _open_schema(shape) for key, shape in word.values.items()}}

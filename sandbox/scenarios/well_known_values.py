@@ -42,7 +42,7 @@ class WellKnownValue:
         return self.outcome.replace("`", "")
 
 
-def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
+def list_values(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
     """Yields the value of each rule about one name or one reference. Skips rules about a pattern."""
     for rule in rules:
         when = rule.when
@@ -57,13 +57,13 @@ def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
 
 @cache
 def list_default_values() -> tuple[WellKnownValue, ...]:
-    return tuple(values_of(load("default").rules))
+    return tuple(list_values(load("default").rules))
 
 
 def write_markdown(scenario: Scenario) -> str:
     """Returns a table in Markdown with a row for each value."""
     lines = [HEAD, ("---",) * len(HEAD)]
-    for row in values_of(scenario.rules):
+    for row in list_values(scenario.rules):
         place = f"`{row.field}`" if row.field == "creditor_name" else row.field
         lines.append((f"`{row.value}`", place, row.kind_words, row.effect, row.outcome))
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

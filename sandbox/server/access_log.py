@@ -10,7 +10,7 @@ import orjson
 
 from sandbox.banking.durations import write_instant
 from sandbox.server.call_line import LONGEST, call_line
-from sandbox.web.api.call_records import Announce, error_of
+from sandbox.web.api.call_records import Announce, find_error
 from sandbox.worlds.calls import Exchange
 
 
@@ -19,7 +19,7 @@ def make_announcer(kind: str, machine_time: Callable[[], float]) -> Announce | N
     of several threads do not mix."""
 
     def write_text(exchange: Exchange, world: str, seconds: float) -> None:
-        row = exchange._asdict() | error_of(exchange) | {"at": write_instant(exchange.at)}
+        row = exchange._asdict() | find_error(exchange) | {"at": write_instant(exchange.at)}
         suffix = f"{exchange.operation or 'no operation'}  {world}  {seconds * 1000:.1f} ms"
         _write(f"{call_line(row, sys.stderr, suffix)}\n")
 
@@ -33,7 +33,7 @@ def make_announcer(kind: str, machine_time: Callable[[], float]) -> Announce | N
         for name, value in exchange._asdict().items():
             if name != "at":
                 row[name] = value[:LONGEST] if isinstance(value, str) else value
-        row["error_code"] = error_of(exchange)["error_code"]
+        row["error_code"] = find_error(exchange)["error_code"]
         _write(orjson.dumps(row).decode() + "\n")
 
     return {"text": write_text, "json": write_json, "off": None}[kind]

@@ -436,7 +436,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
         memory, disk = (sum(used[place] for used in usage.values()) for place in (0, 1))
         if memory <= self.bounds.memory and disk <= self.bounds.disk:
             return
-        for channel in sorted(usage, key=_closing_order):
+        for channel in sorted(usage, key=_make_closing_key):
             in_memory, on_disk = usage[channel]
             if (memory > self.bounds.memory and in_memory) or (disk > self.bounds.disk and on_disk):
                 channel.hang_up()
@@ -464,7 +464,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
     def _make_room(self) -> None:
         """Closes several connections at once, so that a flood does not cost a search for each new connection."""
         count = max(1, min(ACCEPTED_MAX, self.bounds.connections // ACCEPTED_MAX))
-        for channel in nsmallest(count, self._waiting_channels(), key=_closing_order):
+        for channel in nsmallest(count, self._waiting_channels(), key=_make_closing_key):
             channel.hang_up()
 
     def _waiting_channels(self) -> Iterator[BankChannel]:
@@ -472,7 +472,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
         return (channel for channel in list(self.active_channels.values()) if not channel.requests)
 
 
-def _closing_order(channel: BankChannel) -> tuple[bool, float]:
+def _make_closing_key(channel: BankChannel) -> tuple[bool, float]:
     """Returns a sort key: connections that never sent a request come first, then connections that wait longest."""
     return channel.had_request, channel.waits_since
 

@@ -96,7 +96,7 @@ def make_server(
     return MultiSocketServer(sockets, adjustments, addresses, workers, servers[0].log_info)
 
 
-def port_of(server: Any) -> int:
+def find_port(server: Any) -> int:
     """Returns the port that a server listens on, also if its host name has several addresses."""
     addresses = getattr(server, "effective_listen", None)
     return int(addresses[0][1] if addresses else server.effective_port)
@@ -121,7 +121,7 @@ def serve_in_background(app: Any, host: str = "127.0.0.1", port: int = 0, thread
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        yield write_address("http", host, port_of(server))
+        yield write_address("http", host, find_port(server))
     finally:
         end(server)
         thread.join(END_SECONDS_MAX)

@@ -40,7 +40,7 @@ def copy_bank(bank: Bank) -> Bank:
 def copy_records(register: Mapping[str, T]) -> deque[T]:
     """Returns the records of one register as they are now, for a caller that removes them one by one."""
     with stop_collections():
-        return deque(copies_of(register))
+        return deque(list_copies(register))
 
 
 def release_bank(bank: Bank) -> None:
@@ -65,23 +65,23 @@ def _copy_of(value: Any) -> Any:
         case dict() if COPIERS.keys().isdisjoint(map(type, value.values())):
             return type(value)(value)
         case dict():
-            return type(value)(zip(value, copies_of(value), strict=True))
+            return type(value)(zip(value, list_copies(value), strict=True))
         case list():
             return list(value)
         case _:
             return value
 
 
-def copies_of(register: Mapping[Any, Any]) -> Iterable[Any]:
+def list_copies(register: Mapping[Any, Any]) -> Iterable[Any]:
     """Returns the records of a register in the register's order. Copies the records that may change, and shares all
     others."""
     kinds = set(map(type, register.values()))
     if len(kinds) == 1:  # nearly always; it saves a tenth
-        return map(COPIERS.get(kinds.pop(), _share), register.values())
-    return (COPIERS.get(type(value), _share)(value) for value in register.values())
+        return map(COPIERS.get(kinds.pop(), _return_shared), register.values())
+    return (COPIERS.get(type(value), _return_shared)(value) for value in register.values())
 
 
-def _copier_of(kind: type[Any]) -> Callable[[Any], Any]:
+def _make_copier(kind: type[Any]) -> Callable[[Any], Any]:
     """Returns a function that makes a record with the same values.
 
     The function is compiled from the names of the fields, as `dataclasses` does. It takes half the time of a general
@@ -102,10 +102,10 @@ def _copy_bulk(bulk: BulkFile) -> BulkFile:
     return replace(bulk, parts=[COPIERS[Batch](part) for part in bulk.parts])
 
 
-def _share(value: Any) -> Any:
+def _return_shared(value: Any) -> Any:
     return value
 
 
 MUTABLE = (Payment, StandingOrder, Batch, Consent, Session)
-COPIERS: dict[type[Any], Callable[[Any], Any]] = {kind: _copier_of(kind) for kind in MUTABLE}
+COPIERS: dict[type[Any], Callable[[Any], Any]] = {kind: _make_copier(kind) for kind in MUTABLE}
 COPIERS |= {BulkFile: _copy_bulk, list: list}

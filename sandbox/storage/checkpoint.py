@@ -114,7 +114,7 @@ def write(bank: Bank) -> Iterator[bytes]:
     writer.dump({(kind.__module__, kind.__qualname__): list_field_names(kind) for kind in reducers})
     writer.clear_memo()
     writer.dump((small, bank.ledger.checkpoint_parts(), bank.agenda.made, bank.habits.checkpoint_parts(), slices))
-    sliced = [(name, _slice(content, -(-len(content) // slices))) for name, content in contents.items()]
+    sliced = [(name, _cut_slices(content, -(-len(content) // slices))) for name, content in contents.items()]
     for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
         writer.clear_memo()
         writer.dump({name: next(rest) for name, rest in sliced})
@@ -128,7 +128,7 @@ def _take(buffer: io.BytesIO) -> Iterator[bytes]:
     return (content[start : start + PIECE] for start in range(0, len(content), PIECE))
 
 
-def _slice(content: Content, length: int) -> Iterator[Content]:
+def _cut_slices(content: Content, length: int) -> Iterator[Content]:
     """Yields slices with at most `length` entries. After the last entry, yields empty slices without end."""
     remaining_items = iter(content.items() if isinstance(content, dict) else content)
     while True:
@@ -149,10 +149,10 @@ def _make_reducers() -> dict[type[Any], Callable[[Any], Any]]:
     """Returns a reducer for each class of records. It is much faster than the reducer of pickle."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(ROOMS)]
     kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
-    return {kind: _reducer_of(kind) for kind in kinds if is_dataclass(kind) or hasattr(kind, "_fields")}
+    return {kind: _make_reducer(kind) for kind in kinds if is_dataclass(kind) or hasattr(kind, "_fields")}
 
 
-def _reducer_of(kind: type[Any]) -> Callable[[Any], Any]:
+def _make_reducer(kind: type[Any]) -> Callable[[Any], Any]:
     if not is_dataclass(kind):
         return lambda record: (kind, tuple(record))
     names = [row.name for row in fields(kind)]

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from sandbox.storage.database import Database, Row, Transaction
-from sandbox.storage.marks import LogHead, checksum_of, digest_of
+from sandbox.storage.marks import LogHead, compute_checksum, digest_of
 from sandbox.storage.store import LAST, ROWS_AT_ONCE, START, Store, checkpoint_row
 
 COLUMNS = "world, acts, head, at, shape, attempt, digest"
@@ -45,7 +45,7 @@ class Checkpoints:
         if row is None:
             return None
         *content, mark = row
-        if checksum_of(LAST, *content) == mark:
+        if compute_checksum(LAST, *content) == mark:
             if content[4] != shape:
                 return None
             bank = self._read_content(world, content)
@@ -63,7 +63,7 @@ class Checkpoints:
         if row is None:
             return None
         *content, mark = row
-        bank = self._read_content(world, content) if checksum_of(START, *content) == mark else None
+        bank = self._read_content(world, content) if compute_checksum(START, *content) == mark else None
         if bank is None:
             if self._read_row(world, START) != row:
                 return self.read_start(world)
@@ -153,7 +153,7 @@ class Checkpoints:
                 query = f"SELECT {COLUMNS}, mark FROM checkpoints WHERE world = ? ORDER BY is_start"
                 last, *start = transaction.select(query, world) or [()]
                 before = start[0][1] if start else 0
-                if not last or checksum_of(LAST, *last[:-1]) != last[-1] or last[1] - before < most:
+                if not last or compute_checksum(LAST, *last[:-1]) != last[-1] or last[1] - before < most:
                     return int(before)
                 transaction.write("DELETE FROM checkpoints WHERE world = ? AND is_start = 1", world)
                 transaction.write_rows("checkpoints", [checkpoint_row(START, last[:-1])])

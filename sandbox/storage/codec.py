@@ -29,11 +29,11 @@ import orjson
 
 from sandbox.bank import initiations, records, rules
 from sandbox.bank.records import StandingOrderRequest
-from sandbox.bank.verbs import VERBS, parameters_of
+from sandbox.bank.verbs import VERBS, list_parameters
 from sandbox.banking.money import Money
 from sandbox.banking.payees import PayeeCheck
 from sandbox.banking.recurrence import Frequency
-from sandbox.contract.decisions import SETTINGS, Decisions, settings_of, with_changes
+from sandbox.contract.decisions import SETTINGS, Decisions, list_settings, with_changes
 from sandbox.contract.moves import Status
 from sandbox.people.fixtures import Fixtures, Profile
 from sandbox.people.habits import DayPattern, Habit
@@ -57,7 +57,7 @@ class UnknownNameError(ValueError):
 def encode(value: Any) -> Any:
     """Returns a value as plain JSON. Raises KeyError for a class that was not registered by `stored_as`."""
     kind: Any = type(value)
-    return value if kind in PLAIN else _writer_of(kind)(value)
+    return value if kind in PLAIN else _make_writer(kind)(value)
 
 
 def decode(content: Any) -> Any:
@@ -69,7 +69,7 @@ def decode(content: Any) -> Any:
         return content
     try:
         name, value = content[TAG], content[VALUE]
-        return _read_shared(name, orjson.dumps(value)) if name in SHARED else _reader_of(name)(value)
+        return _read_shared(name, orjson.dumps(value)) if name in SHARED else _make_reader(name)(value)
     except (KeyError, TypeError, ArithmeticError) as fault:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
@@ -84,7 +84,7 @@ def decode_bytes(content: bytes) -> Any:
 
 def encode_arguments(verb: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
     """Returns the arguments of an act by name. Arguments at their default are left out."""
-    return _name_values(_defaults_of_parameters(verb), arguments)
+    return _name_values(_list_defaults_of_parameters(verb), arguments)
 
 
 def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
@@ -93,7 +93,7 @@ def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
         raise UnknownNameError(f"the verb {verb!r:.60}")
     if not isinstance(content, dict):
         raise ValueError("the arguments of an act have names")
-    parameters = _defaults_of_parameters(verb)
+    parameters = _list_defaults_of_parameters(verb)
     unknown = content.keys() - dict(parameters).keys()
     if unknown:
         raise UnknownNameError(f"the argument {min(unknown)!r:.60} of {verb}")
@@ -108,14 +108,14 @@ def make_record(kind: type[T], values: Mapping[str, Any]) -> T:
     try:
         return kind(**values)
     except TypeError:
-        unknown = values.keys() - dict(defaults_of(kind)).keys()
+        unknown = values.keys() - dict(list_defaults(kind)).keys()
         if unknown:
             raise UnknownNameError(f"the field {min(unknown)!r:.60} of {kind.__name__}") from None
         raise
 
 
 @cache
-def _writer_of(kind: Any) -> Callable[[Any], Any]:
+def _make_writer(kind: Any) -> Callable[[Any], Any]:
     if kind in (tuple, list):
         return lambda values: [encode(value) for value in values]
     for name, (leaf, write, _) in LEAVES.items():
@@ -123,15 +123,15 @@ def _writer_of(kind: Any) -> Callable[[Any], Any]:
             return lambda value: {TAG: name, VALUE: write(value)}
     name = NAMES[kind]
     if kind is Decisions:
-        return lambda decisions: {TAG: name, VALUE: {key: encode(of) for key, of in settings_of(decisions).items()}}
+        return lambda decisions: {TAG: name, VALUE: {key: encode(of) for key, of in list_settings(decisions).items()}}
     if issubclass(kind, Enum):
         return lambda member: {TAG: name, VALUE: member.value}
-    defaults, values = defaults_of(kind), _values_of(kind)
+    defaults, values = list_defaults(kind), _make_values_reader(kind)
     return lambda record: {TAG: name, VALUE: _name_values(defaults, values(record))}
 
 
 @cache
-def _reader_of(name: str) -> Callable[[Any], Any]:
+def _make_reader(name: str) -> Callable[[Any], Any]:
     if name in LEAVES:
         return LEAVES[name][2]
     if name not in RECORDS:
@@ -148,7 +148,7 @@ def _reader_of(name: str) -> Callable[[Any], Any]:
 def _read_shared(name: str, content: bytes) -> Any:
     """Returns the value of encoded content, from a cache if possible. So a thousand worlds with the same beginning
     share one object."""
-    return _reader_of(name)(orjson.loads(content))
+    return _make_reader(name)(orjson.loads(content))
 
 
 def _name_values(defaults: Defaults, values: Iterable[Any]) -> dict[str, Any]:
@@ -159,9 +159,9 @@ def _name_values(defaults: Defaults, values: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def _values_of(kind: type[Any]) -> Callable[[Any], Iterable[Any]]:
+def _make_values_reader(kind: type[Any]) -> Callable[[Any], Iterable[Any]]:
     """Returns a function that returns the values of a record in the order of its fields."""
-    names = [name for name, _ in defaults_of(kind)]
+    names = [name for name, _ in list_defaults(kind)]
     if not is_dataclass(kind):
         return tuple
     if len(names) == 1:  # attrgetter returns no tuple then
@@ -169,15 +169,15 @@ def _values_of(kind: type[Any]) -> Callable[[Any], Iterable[Any]]:
     return attrgetter(*names)
 
 
-def defaults_of(kind: Any) -> Defaults:
+def list_defaults(kind: Any) -> Defaults:
     if is_dataclass(kind):
         return tuple((row.name, row.default) for row in fields(kind) if row.init)
     return tuple((name, kind._field_defaults.get(name, MISSING)) for name in kind._fields)
 
 
 @cache
-def _defaults_of_parameters(verb: str) -> Defaults:
-    rows = parameters_of(verb)
+def _list_defaults_of_parameters(verb: str) -> Defaults:
+    rows = list_parameters(verb)
     return tuple((row.name, MISSING if row.default is Parameter.empty else row.default) for row in rows)
 
 

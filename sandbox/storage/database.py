@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar
 
-from sandbox.storage.format import FORMAT, TABLES, VERSION, StateFileError, program_name
+from sandbox.storage.format import FORMAT, TABLES, VERSION, StateFileError, find_program_version
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -131,7 +131,7 @@ class Database(ABC):
         with self.transaction() as transaction:
             for table in TABLES:
                 transaction.write(table.format(bytes=self.bytes_type, rowless=self.rowless))
-            transaction.write("INSERT INTO about VALUES (?, ?, ?)", FORMAT, VERSION, program_name())
+            transaction.write("INSERT INTO about VALUES (?, ?, ?)", FORMAT, VERSION, find_program_version())
 
 
 def demand_format(path: str, about: list[Row]) -> None:

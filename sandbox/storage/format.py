@@ -53,7 +53,7 @@ class DamageError(StateFileError):
     """Something in the state is not as it was written."""
 
 
-def program_name() -> str:
+def find_program_version() -> str:
     """Returns the version of the program."""
     try:
         return version("bank-sandbox")

@@ -42,7 +42,7 @@ class MarkError(ValueError):
         self.number = number
 
 
-def checksum_of(*values: Any) -> int:
+def compute_checksum(*values: Any) -> int:
     """Returns the checksum of the values of a row, with their types. Bytes are replaced by their digests before."""
     hashable = tuple(digest_of(value) if type(value) is bytes else value for value in values)
     return _shorten(repr(hashable).encode())
@@ -52,9 +52,9 @@ def digest_of(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 
-def root_of(beginning: bytes) -> int:
+def compute_root(beginning: bytes) -> int:
     """Returns the mark with which the chain of a world's acts begins."""
-    return checksum_of("beginning", beginning)
+    return compute_checksum("beginning", beginning)
 
 
 def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> int:

@@ -27,14 +27,14 @@ AT_ONCE = 200  # entries between two pauses
 def make_canonical(value: object) -> object:
     """Returns a value as lists and texts that can be compared. Maps are sorted by key."""
     kind: Any = type(value)
-    return value if kind in AS_THEY_ARE else canonicalizer_of(kind)(value)
+    return value if kind in AS_THEY_ARE else make_canonicalizer(kind)(value)
 
 
 AS_THEY_ARE: frozenset[type[Any]] = frozenset({type(None), bool, int, float, str})
 
 
 @cache
-def canonicalizer_of(kind: type[Any]) -> Callable[[Any], object]:
+def make_canonicalizer(kind: type[Any]) -> Callable[[Any], object]:
     """Returns the function that makes values of a class canonical. Cached, as a bank has millions of values."""
     if issubclass(kind, bool | int | float | str) and not issubclass(kind, Enum):
         return lambda value: value
@@ -51,7 +51,7 @@ def canonicalizer_of(kind: type[Any]) -> Callable[[Any], object]:
     return lambda value: [make_canonical(item) for item in value]
 
 
-def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
+def list_state(bank: Bank) -> Iterator[tuple[str, object]]:
     """Yields every register of a bank with its name, without the shared past, which follows from the beginning."""
     for name, value in sorted(vars(bank).items()):
         match value:
@@ -107,7 +107,7 @@ def _write_list(items: Iterable[str]) -> Iterator[str]:
 
 def _write_texts(bank: Bank) -> Iterator[str]:
     between = "["
-    for name, value in state_of(bank):
+    for name, value in list_state(bank):
         yield f"{between}({name!r}, "
         yield from write_parts(value)
         yield ")"

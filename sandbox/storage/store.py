@@ -38,10 +38,10 @@ from sandbox.storage.marks import (
     LogHead,
     MarkError,
     chain_rows,
-    checksum_of,
+    compute_checksum,
+    compute_root,
     demand_chain,
     digest_of,
-    root_of,
 )
 from sandbox.storage.memory_log import Act, PackedCheckpoint
 
@@ -89,7 +89,7 @@ class WorldRow(NamedTuple):
     @property
     def root(self) -> LogHead:
         """The head before the first act."""
-        return LogHead(0, root_of(self.beginning))
+        return LogHead(0, compute_root(self.beginning))
 
 
 class WorldUpdate(NamedTuple):
@@ -116,14 +116,14 @@ class Change:
         self._transaction = transaction
 
     def add(self, act: Act) -> None:
-        row = ActRow(*next(chain_rows(self.position.world, self.position.head, [columns_of(act)])))
+        row = ActRow(*next(chain_rows(self.position.world, self.position.head, [list_columns(act)])))
         self.rows.append(row)
         self.position = self.position._replace(head=row.head)
 
     def note(self, noted: Any) -> None:
         """Replaces the stored pace, faults and barriers, which are not acts."""
         self.noted = encode_bytes(noted)
-        self.position = self.position._replace(version=version_of(self.noted))
+        self.position = self.position._replace(version=compute_version(self.noted))
 
 
 class Store:
@@ -319,9 +319,9 @@ class Store:
         row is gone. `start` is the bank before `acts`, if the first acts of the world were dropped.
         """
         world = secrets.randbits(62)
-        head = LogHead(start.acts if start else 0, root_of(beginning))
+        head = LogHead(start.acts if start else 0, compute_root(beginning))
         checkpoints = [self._write_start(world, head, start)] if start else []
-        rest = chain_rows(world, head, map(columns_of, acts))
+        rest = chain_rows(world, head, map(list_columns, acts))
         portion = list(islice(rest, ROWS_AT_ONCE))
         if len(portion) == ROWS_AT_ONCE and not start:
             after = self.time() + IN_THE_MAKING
@@ -331,8 +331,8 @@ class Store:
             head, portion = portion[-1].head, list(islice(rest, ROWS_AT_ONCE))
         head = portion[-1].head if portion else head
         controls = encode_bytes(noted)
-        position = Position(world, head, version_of(controls))
-        mark, seal = checksum_of(world, name, beginning), seal_of(position, until)
+        position = Position(world, head, compute_version(controls))
+        mark, seal = compute_checksum(world, name, beginning), seal_of(position, until)
         used = self.time()
         row = WorldRow(world, name, beginning, mark, *head, controls, position.version, until, seal, used)
 
@@ -440,7 +440,7 @@ class Store:
         if not rows:
             return 0.0
         latest, mark = rows[0]
-        if checksum_of(latest) != mark:
+        if compute_checksum(latest) != mark:
             self.note("the time of the last answer is damaged and is not used: running clocks follow the machine's")
             return 0.0
         return float(latest)
@@ -448,7 +448,7 @@ class Store:
     def keep_latest_time(self, latest: float) -> None:
         with self.database.transaction() as transaction:
             transaction.write("DELETE FROM clock")
-            transaction.write("INSERT INTO clock VALUES (?, ?)", float(latest), checksum_of(float(latest)))
+            transaction.write("INSERT INTO clock VALUES (?, ?)", float(latest), compute_checksum(float(latest)))
 
     # Trouble and the end
 
@@ -527,10 +527,10 @@ class Store:
 
     def _read_world_row(self, row: Row) -> WorldRow:
         world = WorldRow(*row)
-        if checksum_of(world.id, world.name, world.beginning) != world.mark:
+        if compute_checksum(world.id, world.name, world.beginning) != world.mark:
             raise self.note_damage(f"what its world {world.id} begins with is not as it was written")
         self._demand_seal(world.name, world.position, world.until, world.seal)
-        if version_of(world.noted) != world.version:
+        if compute_version(world.noted) != world.version:
             raise self._note_position_damage(world.name)
         return world
 
@@ -545,20 +545,20 @@ class Store:
 def checkpoint_row(which: int, row: Row) -> Row:
     """Returns the row of a checkpoint with its mark. `which` is LAST or START."""
     world, *rest = row
-    return (world, which, *rest, checksum_of(which, *row))
+    return (world, which, *rest, compute_checksum(which, *row))
 
 
-def version_of(noted: bytes) -> int:
+def compute_version(noted: bytes) -> int:
     """Returns a checksum of a world's pace, faults and barriers, by which another server sees that they changed."""
-    return checksum_of("noted", noted)
+    return compute_checksum("noted", noted)
 
 
 def seal_of(position: Position, until: float) -> int:
     """Returns a checksum of the position and the time of the last change."""
-    return checksum_of(position.world, *position.head, position.version, until)
+    return compute_checksum(position.world, *position.head, position.version, until)
 
 
-def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
+def list_columns(act: Act) -> tuple[str, str, str, bytes, int]:
     """Returns the columns of an act's row."""
     arguments = orjson.dumps(encode_arguments(act.verb, act.arguments))
     return act.id, act.at.astimezone(UTC).isoformat(), act.verb, arguments, act.made

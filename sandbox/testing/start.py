@@ -43,10 +43,10 @@ class Start:
 
 def beginning_of(start: Start) -> "Beginning":
     """Returns the Beginning of a new server."""
-    from sandbox.app import first_beginning
+    from sandbox.app import make_first_beginning
 
     scenario = _read(start)
-    beginning = first_beginning(SEED, read_instant(OPENING), 0.0, scenario)
+    beginning = make_first_beginning(SEED, read_instant(OPENING), 0.0, scenario)
     if start.seed is not None:
         beginning = replace(beginning, seed=start.seed)
     if start.at is not None:

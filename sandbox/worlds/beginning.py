@@ -54,7 +54,7 @@ class ControlState(NamedTuple):
     holds: tuple[StoredHold, ...] = ()  # of a world that servers share
 
 
-def bank_of(beginning: Beginning, opening: datetime) -> Bank:
+def make_bank(beginning: Beginning, opening: datetime) -> Bank:
     return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules, beginning.secret)
 
 
@@ -105,7 +105,7 @@ def _read_alike(packed_fields: bytes) -> dict[str, Any]:
     return dict(decode_bytes(content))
 
 
-def seed_of(seed: int, name: str) -> int:
+def compute_seed(seed: int, name: str) -> int:
     """Returns the seed of a world. `default` has the server's seed, other worlds another seed with the same people."""
     if name == "default":
         return seed
@@ -113,7 +113,7 @@ def seed_of(seed: int, name: str) -> int:
     return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS
 
 
-def secret_of(secret: str, name: str) -> str:
+def compute_secret(secret: str, name: str) -> str:
     """Returns the secret of a world. Neither the server's secret nor another world's can be computed from it."""
     if not secret:
         return ""

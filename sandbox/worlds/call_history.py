@@ -24,7 +24,7 @@ from uuid import uuid4
 from sandbox.bank.state import Bank
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Refusal
-from sandbox.extension_registry import folders_of
+from sandbox.extension_registry import list_folders
 from sandbox.storage.checkpoint import compute_program_digest, digest_of_parts, read_plain
 from sandbox.storage.format import DamageError, StateFileError
 from sandbox.storage.marks import digest_of
@@ -414,7 +414,7 @@ def read_attachments(store: Store, row: int) -> StoredAttachments:
 
 def compute_attachments_digest() -> str:
     """Returns a digest of the program that can read the attachments, including the extensions that listen to calls."""
-    listening = (str(place) for place in folders_of("listener"))
+    listening = (str(place) for place in list_folders("listener"))
     return digest_of_parts((*PARTS, *listening), compute_program_digest().encode())
 
 

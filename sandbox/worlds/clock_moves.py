@@ -68,7 +68,7 @@ def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime
     return base, rate, files_ahead.find_first_unread(bank, base)
 
 
-def foresee(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
+def foresee_status(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
     """Returns the moment at which an initiation will have the status. Computes it on a copy of the bank, so that no
     call waits."""
     for _ in range(files_ahead.MOST):

@@ -16,7 +16,7 @@ from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.storage.format import StateFileError
 from sandbox.storage.store import Store, WorldRow
-from sandbox.worlds.beginning import Beginning, secret_of, seed_of
+from sandbox.worlds.beginning import Beginning, compute_secret, compute_seed
 from sandbox.worlds.call_history import CallWriter
 from sandbox.worlds.clock import SteadyClock
 from sandbox.worlds.counts import Tally
@@ -246,7 +246,7 @@ class WorldRegistry:
     def beginning_of(self, name: str) -> Beginning:
         """Returns the server's beginning with a seed and a secret for this world."""
         server = self.beginning
-        return replace(server, seed=seed_of(server.seed, name), secret=secret_of(server.secret, name))
+        return replace(server, seed=compute_seed(server.seed, name), secret=compute_secret(server.secret, name))
 
     def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
         """Makes a second world that equals the first as it is, or as it was at a time."""

@@ -18,7 +18,7 @@ from sandbox.storage.long_work import demand_caller, pause, stop_when_abandoned
 from sandbox.storage.marks import LogHead
 from sandbox.storage.memory_log import Act, MemoryLog, PackedCheckpoint, play
 from sandbox.storage.store import Store
-from sandbox.worlds.beginning import Beginning, bank_of
+from sandbox.worlds.beginning import Beginning, make_bank
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.clock import Pace
 from sandbox.worlds.faults import OrderedFaults
@@ -80,7 +80,7 @@ def replay(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     """Replays a log on a new bank and returns the bank at the time `until`. Raises AbandonedError once the caller is
     gone."""
     assert beginning.at is not None
-    bank = bank_of(beginning, beginning.at)
+    bank = make_bank(beginning, beginning.at)
     if isinstance(log, MemoryLog | StoredActs) and log.start is not None:
         checkpoint.read_onto(bank, zlib.decompress(log.start.bank))
     play(bank, stop_when_abandoned(log, ACTS_AT_ONCE), advance=advance_while_waited_for)

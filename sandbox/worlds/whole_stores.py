@@ -14,7 +14,7 @@ from sandbox.storage.format import OF_A_WORLD, StateFileError
 from sandbox.storage.memory_log import Act, ReplayMismatch, play
 from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import ROWS_AT_ONCE, Store, WorldRow
-from sandbox.worlds.beginning import bank_of, read_beginning, read_controls
+from sandbox.worlds.beginning import make_bank, read_beginning, read_controls
 from sandbox.worlds.call_history import CALLS, read_attachments, read_portions
 from sandbox.worlds.counts import count_up
 
@@ -113,7 +113,7 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
     read_controls(row.noted)
     list(read_portions(store, row.id))
     read_attachments(store, row.id)
-    bank, root = bank_of(beginning, opening), row.root
+    bank, root = make_bank(beginning, opening), row.root
     start = Checkpoints(store).read_start(row.id)
     if start is not None:
         checkpoint.read_onto(bank, start.bank)
@@ -122,10 +122,10 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
         play(bank, count_acts(store.read_acts(row.id, root, row.position.head), step), root.acts)
     except ReplayMismatch as astray:
         return f"it does not come to what it came to: {astray}"
-    return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))
+    return _find_fault_of_checkpoint(store, row, bank, make_bank(beginning, opening))
 
 
-def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
+def _find_fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
     """Returns a fault if the last checkpoint and the acts after it give another bank than all acts together. Otherwise
     returns None."""
     latest = Checkpoints(store).read(row.id, checkpoint.compute_program_digest())

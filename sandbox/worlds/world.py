@@ -39,12 +39,12 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank, release_bank
 from sandbox.storage.checkpoints import Checkpoints
-from sandbox.storage.format import ActsDeletedError, StateFileError, program_name
+from sandbox.storage.format import ActsDeletedError, StateFileError, find_program_version
 from sandbox.storage.marks import LogHead, MarkError, demand_chain
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
 from sandbox.storage.store import Change, Position, Store, WorldRow, WorldUpdate
 from sandbox.worlds import files_ahead
-from sandbox.worlds.beginning import Beginning, ControlState, bank_of, read_beginning, read_controls, write_beginning
+from sandbox.worlds.beginning import Beginning, ControlState, make_bank, read_beginning, read_controls, write_beginning
 from sandbox.worlds.call_history import CALLS, CallHistory
 from sandbox.worlds.clock import Pace, WorldClock
 from sandbox.worlds.counts import AxesMet, count_up
@@ -187,7 +187,7 @@ class World:
         )  # a bank knows no other
         pace = Pace(opening, self.clock.time(), beginning.rate)
         faults = OrderedFaults(beginning.faults, {}, {})
-        bank = bank_of(beginning, opening)
+        bank = make_bank(beginning, opening)
         snapshot = WorldSnapshot(replace(beginning, at=opening), pace, bank, MemoryLog(), faults, [], 0)
         self._begin_with(snapshot, beginning, replaces=replaces, only=only)
 
@@ -540,7 +540,7 @@ class World:
 
     def _load_bank(self, store: Store, position: Position) -> Bank:
         """Returns the bank of the last checkpoint, or else of the start of the world, with the later acts replayed."""
-        bank, checkpoints = bank_of(self.beginning, self.opening), Checkpoints(store)
+        bank, checkpoints = make_bank(self.beginning, self.opening), Checkpoints(store)
         latest = checkpoints.read(position.world, checkpoint.compute_program_digest())
         if latest is None or latest.head.acts > position.head.acts:
             latest = checkpoints.read_start(position.world)
@@ -552,8 +552,8 @@ class World:
             play(bank, store.read_acts(position.world, since, position.head), since.acts)
         except ReplayMismatch as mismatch:
             raise StateFileError(
-                f"{store.path}: this program ({program_name()}) cannot go on with its world {self.name}: {mismatch}. "
-                "It was left as it is"
+                f"{store.path}: this program ({find_program_version()}) cannot go on with its world {self.name}: "
+                f"{mismatch}. It was left as it is"
             ) from None
         return bank
 

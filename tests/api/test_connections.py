@@ -18,7 +18,7 @@ from flask import Flask
 from sandbox.machine import operating_system
 from sandbox.server import bounded_waitress
 from sandbox.server.bounded_waitress import Bounds
-from sandbox.server.server import end, limit_connections, make_server, port_of, raise_files
+from sandbox.server.server import end, find_port, limit_connections, make_server, raise_files
 
 PATIENCE = 10
 WITHIN = 1.0  # second
@@ -42,7 +42,7 @@ class Served:
     """A server on a port, a clock of its connections, and callers that are closed at the end."""
 
     def __init__(self, server: Any, stack: ExitStack) -> None:
-        self.server, self.stack, self.port = server, stack, port_of(server)
+        self.server, self.stack, self.port = server, stack, find_port(server)
         self.clock = server.clock = Clock()
 
     def call(self, sent: bytes = b"") -> socket.socket:

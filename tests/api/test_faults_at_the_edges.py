@@ -12,7 +12,7 @@ import httpx
 import pytest
 from flask import Flask, Response
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.machine import machine_time
 from sandbox.server.server import serve_in_background
 from sandbox.web.api.faults import WayBack, send_browser
@@ -177,7 +177,7 @@ def test_a_wrong_fault_is_refused_by_name(tpp: Tpp, rule: dict[str, Any], why: s
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with serve_in_background(assemble(WorldRegistry(first_beginning(seed=7), machine_time))) as address:
+    with serve_in_background(assemble(WorldRegistry(make_first_beginning(seed=7), machine_time))) as address:
         yield address
 
 
@@ -207,7 +207,7 @@ def test_a_port_is_closed_for_a_while(url: str) -> None:
 
 
 def test_a_server_that_ends_takes_no_new_connection_and_answers_the_open_ones() -> None:
-    worlds = WorldRegistry(first_beginning(seed=7), machine_time)
+    worlds = WorldRegistry(make_first_beginning(seed=7), machine_time)
     with serve_in_background(assemble(worlds)) as address, httpx.Client() as pooled:
         pooled.get(f"{address}/_sandbox/health")
         worlds.line.end()

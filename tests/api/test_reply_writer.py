@@ -9,7 +9,7 @@ from marshmallow import Schema
 from sandbox.bank.initiations import InitiationOutcome
 from sandbox.contract.moves import Status
 from sandbox.web.api import replies
-from sandbox.web.api.replies import Reply, json_response
+from sandbox.web.api.replies import Reply, make_json_response
 
 INITIATED = InitiationOutcome("a", "e2e", Status.RCVD, "token")
 CONTENTS: tuple[tuple[Schema, dict[str, Any]], ...] = (
@@ -38,7 +38,7 @@ def test_a_reply_is_what_its_schema_dumps(schema: Schema, content: dict[str, Any
 )
 def test_headers_are_those_of_werkzeug(status: int, location: str | None) -> None:
     environ = {"wsgi.url_scheme": "http", "HTTP_HOST": "h", "SERVER_NAME": "h", "SERVER_PORT": "80"}
-    both = json_response({"a": 1}, status), Response(b'{"a":1}', status, content_type=replies.MEDIA)
+    both = make_json_response({"a": 1}, status), Response(b'{"a":1}', status, content_type=replies.MEDIA)
     assert isinstance(both[0], Reply)
     for response in both:
         response.autocorrect_location_header = False

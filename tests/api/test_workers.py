@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.machine import seconds_passed
 from sandbox.server.bounded_waitress import ENDS_WITHIN
-from sandbox.server.server import end, make_server, port_of
+from sandbox.server.server import end, find_port, make_server
 
 PATIENCE = 10.0
 WORKERS = {"waitress-0", "waitress-1"}
@@ -45,7 +45,7 @@ class Bank:
         self.thread.start()
 
     def call(self, path: str = "/") -> str:
-        with closing(HTTPConnection("127.0.0.1", port_of(self.server), timeout=PATIENCE)) as line:
+        with closing(HTTPConnection("127.0.0.1", find_port(self.server), timeout=PATIENCE)) as line:
             line.request("GET", path)
             return line.getresponse().read().decode()
 

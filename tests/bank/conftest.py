@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.worlds.registry import WorldRegistry
@@ -18,7 +18,7 @@ Lives = Callable[[], Life]
 
 @pytest.fixture(scope="module")
 def crowd() -> WorldRegistry:
-    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+    return WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture(scope="module")

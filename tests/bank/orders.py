@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from holidays import financial_holidays
 
-from sandbox.app import first_beginning
+from sandbox.app import make_first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
@@ -62,7 +62,7 @@ def euros(text: str) -> Money:
 
 def bank_at(instant: str, funds: str = "1000000.00") -> Bank:
     """A bank in which alice is rich."""
-    begun = first_beginning(seed=7)
+    begun = make_first_beginning(seed=7)
     bank = open_bank(begun.fixtures, 7, datetime.fromisoformat(instant).astimezone(ZoneInfo("UTC")), begun.settings)
     give(bank, funds)
     return bank

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from freezegun import freeze_time
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.storage.state_hash import hash_state
@@ -18,7 +18,7 @@ MACHINE = "2031-05-05T12:00:00"
 
 
 def running(rate: float = 1.0, at: datetime | None = None) -> Tpp:
-    return Tpp(assemble(WorldRegistry(first_beginning(7, at, rate), machine_time)))
+    return Tpp(assemble(WorldRegistry(make_first_beginning(7, at, rate), machine_time)))
 
 
 def now(tpp: Tpp) -> datetime:
@@ -87,7 +87,7 @@ def test_no_other_clock_of_the_machine_is_read() -> None:
     states = []
     for year in ("2001-01-01", "2099-12-31"):
         with freeze_time(year):
-            worlds = WorldRegistry(first_beginning(7, read_instant(MORNING), 0), machine_time)
+            worlds = WorldRegistry(make_first_beginning(7, read_instant(MORNING), 0), machine_time)
             tpp = Tpp(assemble(worlds))
             tpp.initiate(request_id="7d3c5e0a-3a4e-4f7b-9d7e-0a1b2c3d4e5f")
             tpp.advance("2d")

@@ -8,9 +8,9 @@ from flask import Flask
 
 import sandbox
 from sandbox import testing
-from sandbox.app import first_beginning
+from sandbox.app import make_first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.commands.serve import beginning_of
+from sandbox.commands.serve import make_server_beginning
 from sandbox.contract.decisions import Decisions
 from sandbox.machine import machine_time
 from sandbox.scenarios.model import make_beginning
@@ -29,7 +29,7 @@ from tests.tpp import ISCT, Tpp, payment, refused
 
 @pytest.fixture
 def worlds() -> WorldRegistry:
-    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0, life="on"), machine_time)
+    return WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0, life="on"), machine_time)
 
 
 def balance(tpp: Tpp, iban: str, currency: str = "EUR") -> Decimal:
@@ -46,13 +46,13 @@ def set_clock(tpp: Tpp, at: str) -> None:
 
 
 def test_a_served_bank_lives_and_a_scenario_file_does_not_unless_it_says_so() -> None:
-    assert beginning_of("default", None, None, True, False).settings.life == "on"
-    assert beginning_of("a_payment_goes_its_ordinary_way", None, None, True, False).settings.life == "off"
-    server = first_beginning(life="on")
+    assert make_server_beginning("default", None, None, True, False).settings.life == "on"
+    assert make_server_beginning("a_payment_goes_its_ordinary_way", None, None, True, False).settings.life == "off"
+    server = make_first_beginning(life="on")
     assert make_beginning(read_scenario("scenario: Silent", "silent.yaml"), server).settings.life == "off"
     assert make_beginning(read_scenario("settings: {life: on}", "loud.yaml"), server).settings.life == "on"
     assert make_beginning(load("default"), server).settings.life == "on"
-    assert make_beginning(load("default"), first_beginning()).settings.life == "off"
+    assert make_beginning(load("default"), make_first_beginning()).settings.life == "off"
     assert make_beginning(read_content({"extends": "default"}, "scenario"), server).settings.life == "off"
 
 
@@ -88,7 +88,7 @@ def test_a_world_is_made_with_life_or_without_and_with_nothing_else(tpp: Tpp, ap
 
 
 def test_settings_that_were_stored_before_there_was_life_have_none() -> None:
-    stored = encode(first_beginning(seed=7, life="on").settings)
+    stored = encode(make_first_beginning(seed=7, life="on").settings)
     del stored["v"]["life"]
     assert decode(stored).life == "off"
     assert Decisions().life == "off"

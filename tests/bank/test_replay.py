@@ -16,7 +16,7 @@ from flask import Flask
 from hypothesis import given, settings
 from werkzeug.test import TestResponse
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
@@ -96,11 +96,11 @@ def test_a_log_without_its_last_act_gives_another_bank(new_life: Lives) -> None:
 
 CHILD = """
 import pickle, sys
-from sandbox.app import first_beginning
+from sandbox.app import make_first_beginning
 from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.snapshot import replay
 seed, at, until, acts = pickle.load(open(sys.argv[1], "rb"))
-print(hash_state(replay(first_beginning(seed, at, 0), acts, until)))
+print(hash_state(replay(make_first_beginning(seed, at, 0), acts, until)))
 """
 
 
@@ -340,7 +340,7 @@ def test_an_id_belongs_to_its_client_and_a_refused_call_does_not_use_it_up(tpp: 
 
 def spoken(seed: int) -> list[tuple[int, bytes, str]]:
     """What a fresh server of a seed says to a fixed sequence of calls."""
-    app = assemble(worlds := WorldRegistry(first_beginning(seed, read_instant(MORNING), 0), machine_time))
+    app = assemble(worlds := WorldRegistry(make_first_beginning(seed, read_instant(MORNING), 0), machine_time))
     life = Life(app, worlds, "default")
     life.lead(FULL_LIFE)
     lists = [life.tpp.control("GET", f"/{name}") for name in ("customers", "accounts", "payments", "journal")]

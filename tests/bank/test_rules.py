@@ -11,7 +11,7 @@ from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.scenarios.rules import NAMES
 from sandbox.storage.state_hash import hash_state
-from sandbox.web.docs.responses import causes_of
+from sandbox.web.docs.responses import list_causes
 from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
 from tests.reader import code_of, consent_address
@@ -162,7 +162,7 @@ def test_a_refusal_by_rule_leaves_nothing_but_its_count(tpp: Tpp, crowd: WorldRe
     assert not meets(tpp)
 
 
-REFUSALS = sorted({cause.error.name for cause in causes_of(BY_NAME["payment_initiation"])} & set(NAMES))
+REFUSALS = sorted({cause.error.name for cause in list_causes(BY_NAME["payment_initiation"])} & set(NAMES))
 
 
 @pytest.mark.parametrize("name", REFUSALS)

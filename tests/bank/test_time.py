@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank import behaviours, timeline
 from sandbox.bank.clock import Agenda, Clock, Promise
 from sandbox.bank.records import Payment
@@ -160,7 +160,7 @@ def test_a_machine_whose_clock_steps_back_takes_no_time_from_the_bank() -> None:
 
 
 def running(machine_time: Callable[[], float]) -> World:
-    return World.make_begun("w", first_beginning(seed=7, at=START, rate=1.0), machine_time)
+    return World.make_begun("w", make_first_beginning(seed=7, at=START, rate=1.0), machine_time)
 
 
 def now_of(bank: Bank) -> datetime:

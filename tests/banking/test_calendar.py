@@ -4,14 +4,14 @@ import holidays
 import pytest
 
 from sandbox.banking.calendar import (
-    at_brussels,
-    brussels_date,
     explain_wrong_date,
-    following_banking_day,
+    find_brussels_date,
+    find_following_banking_day,
+    find_next_banking_day,
+    find_previous_banking_day,
     is_banking_day,
+    make_brussels_instant,
     name_closed_day,
-    next_banking_day,
-    previous_banking_day,
 )
 
 
@@ -43,7 +43,7 @@ def test_a_closed_day_says_why(day: date, why: str) -> None:
 @pytest.mark.parametrize("day", [date(2027, 3, 25), date(2027, 7, 21), date(2027, 12, 31)])
 def test_an_open_day_has_no_reason_and_stays(day: date) -> None:
     assert name_closed_day(day) is None
-    assert next_banking_day(day) == previous_banking_day(day) == day
+    assert find_next_banking_day(day) == find_previous_banking_day(day) == day
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_any_other_text_has_no_such_reason(text: str) -> None:
 
 
 def test_easter_is_stepped_over_in_both_directions() -> None:
-    assert next_banking_day(date(2027, 3, 26)) == date(2027, 3, 30)
-    assert previous_banking_day(date(2027, 3, 29)) == date(2027, 3, 25)
-    assert following_banking_day(date(2027, 3, 25)) == date(2027, 3, 30)
-    assert following_banking_day(date(2027, 3, 30)) == date(2027, 3, 31)
+    assert find_next_banking_day(date(2027, 3, 26)) == date(2027, 3, 30)
+    assert find_previous_banking_day(date(2027, 3, 29)) == date(2027, 3, 25)
+    assert find_following_banking_day(date(2027, 3, 25)) == date(2027, 3, 30)
+    assert find_following_banking_day(date(2027, 3, 30)) == date(2027, 3, 31)
 
 
 @pytest.mark.parametrize(
@@ -82,17 +82,17 @@ def test_easter_is_stepped_over_in_both_directions() -> None:
     ],
 )
 def test_six_in_brussels_is_right_across_clock_changes(day: date, hour: int) -> None:
-    assert at_brussels(day, 6) == datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
-    assert at_brussels(day, 6).tzinfo is UTC
-    assert brussels_date(at_brussels(day, 0)) == day
-    assert brussels_date(at_brussels(day, 23, 59)) == day
+    assert make_brussels_instant(day, 6) == datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
+    assert make_brussels_instant(day, 6).tzinfo is UTC
+    assert find_brussels_date(make_brussels_instant(day, 0)) == day
+    assert find_brussels_date(make_brussels_instant(day, 23, 59)) == day
 
 
 def test_late_in_utc_is_already_tomorrow_in_brussels() -> None:
-    assert brussels_date(datetime(2027, 7, 1, 21, 59, tzinfo=UTC)) == date(2027, 7, 1)
-    assert brussels_date(datetime(2027, 7, 1, 22, tzinfo=UTC)) == date(2027, 7, 2)
+    assert find_brussels_date(datetime(2027, 7, 1, 21, 59, tzinfo=UTC)) == date(2027, 7, 1)
+    assert find_brussels_date(datetime(2027, 7, 1, 22, tzinfo=UTC)) == date(2027, 7, 2)
 
 
 def test_an_instant_without_a_zone_is_refused() -> None:
     with pytest.raises(AssertionError):
-        brussels_date(datetime(2027, 7, 1, 22))
+        find_brussels_date(datetime(2027, 7, 1, 22))

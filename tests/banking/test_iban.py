@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdnum import bic
 
-from sandbox.banking.iban import BANK_BIC, bic_fits_iban, country_of, is_bic, is_iban, make_belgian
+from sandbox.banking.iban import BANK_BIC, bic_fits_iban, find_country, is_bic, is_iban, make_belgian
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from sandbox.banking.iban import BANK_BIC, bic_fits_iban, country_of, is_bic, is
 )
 def test_an_iban_holds(text: str) -> None:
     assert is_iban(text)
-    assert country_of(text) == text[:2]
+    assert find_country(text) == text[:2]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from statistics import median
 
 from playwright.sync_api import Browser, Response, sync_playwright
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.server.server import serve_in_background
@@ -49,7 +49,7 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    app = assemble(WorldRegistry(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time))
+    app = assemble(WorldRegistry(make_first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time))
     with serve_in_background(app) as address, sync_playwright() as playwright:
         browser = launch_chromium(playwright)
         for path in ["/_sandbox/health", *(sys.argv[1:] or PAGES)]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from playwright.sync_api import Browser, sync_playwright
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.extensions.calibrate.calibration import calibrate_calls
 from sandbox.extensions.calibrate.report import as_page
@@ -109,7 +109,7 @@ def calibration(browser: Browser) -> bytes:
 
 
 def main() -> None:
-    worlds = WorldRegistry(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time)
+    worlds = WorldRegistry(make_first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time)
     app = assemble(worlds)
     one, other = Tpp(app), Tpp(app, "careless")
     (FOLDER / "settled.svg").write_bytes(settled(Tpp(app, "settled")))

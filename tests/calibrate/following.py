@@ -18,7 +18,7 @@ from sandbox.client.records import PathKind
 from sandbox.extensions.calibrate.calibration import Calibration, calibrate_calls
 from sandbox.extensions.calibrate.proposals import DAY, MEANINGS, Proposal, is_initiation
 from sandbox.extensions.calibrate.reconstruction import Shown
-from sandbox.extensions.calibrate.variables import address_in
+from sandbox.extensions.calibrate.variables import find_address
 from sandbox.recordings.reading import read_recording
 from sandbox.recordings.recorded_calls import RecordedCall
 from sandbox.testing import BankFixture
@@ -137,7 +137,7 @@ class Follower:
         kind, product = reply.request.url.path.rsplit("/", 2)[1:]
         names = ("payment_id", "paymentId", "payment_file_id")
         target = Reference(product, next(content[name] for name in names if name in content), PathKind(kind))
-        address, tokens = address_in(dict(reply.headers), content), None
+        address, tokens = find_address(dict(reply.headers), content), None
         if address is not None:
             customer = self._owner(reply.request.content.decode())
             tokens = tpp.tokens_from(self.bank.psu.approve(self.flow.on(address), customer=customer), self.flow)

@@ -19,10 +19,10 @@ from sandbox.bank.state import Bank
 from sandbox.contract.decisions import AXES, DEFAULTS
 from sandbox.extensions.calibrate.calibration import Calibration, calibrate_calls, is_playable
 from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
-from sandbox.extensions.calibrate.playing import ClientSession, Player, Scene, steps_of
+from sandbox.extensions.calibrate.playing import ClientSession, Player, Scene, list_steps
 from sandbox.extensions.calibrate.reconstruction import Shown
-from sandbox.extensions.calibrate.search import NOT_TRIED, first_reads
-from sandbox.extensions.vary.space import space_of
+from sandbox.extensions.calibrate.search import NOT_TRIED, find_first_reads
+from sandbox.extensions.vary.space import make_space
 from sandbox.recordings.reading import read_recording
 from sandbox.recordings.recorded_calls import RecordedCall
 from sandbox.storage.bank_copy import copy_bank
@@ -36,7 +36,7 @@ THIRD = tuple(FLOWS)[::3]
 
 def random_variants(chance: Random) -> dict[str, str]:
     """A value for each axis that a right client can be at; pairs that exclude each other are drawn again."""
-    space = space_of()
+    space = make_space()
     while True:
         variants = {axis: chance.choice(values) for axis, values in space.axes.items()}
         if space.allows(list(variants.items())):
@@ -56,7 +56,7 @@ class TrueBank:
         began = calls[0].began
         assert began is not None
         self.variants = variants
-        self.steps = steps_of(calls, began)
+        self.steps = list_steps(calls, began)
         has_controls = any(step.is_control for step in self.steps)
         self.player = Player(PlayedBank(), Shown(calls, began), has_controls=has_controls)
         self.player.go_to(
@@ -75,7 +75,7 @@ class TrueBank:
         return bank
 
     def shown_among(self, axes: Iterable[str]) -> set[str]:
-        first = first_reads(self.results)
+        first = find_first_reads(self.results)
         return {
             axis
             for axis in axes

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 import sandbox
 from sandbox.cli import main
-from sandbox.commands.options import default_url
+from sandbox.commands.options import find_default_url
 from sandbox.server_address import HOST, PORT, URL
 
 # Without --url these start a server, or have the options of `serve`.
@@ -57,12 +57,12 @@ def test_an_address_in_words_or_in_the_environment_wins(url: str) -> None:
 @pytest.mark.parametrize("port", ["", "0"])
 def test_without_a_port_it_is_the_default(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_PORT", port)
-    assert default_url() == URL == f"http://{HOST}:{PORT}"
+    assert find_default_url() == URL == f"http://{HOST}:{PORT}"
 
 
 def test_an_address_of_version_6_is_written_in_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_HOST", "::")
-    assert default_url() == f"http://[::1]:{PORT}"
+    assert find_default_url() == f"http://[::1]:{PORT}"
 
 
 @pytest.mark.parametrize("port", ["http", "65536", "-1"])
@@ -79,7 +79,7 @@ def test_every_command_that_calls_a_sandbox_has_this_default() -> None:
         if param.name == "url" and param.envvar == "SANDBOX_URL"
     }
     assert len(urls) > 40
-    assert {name for name, param in urls.items() if param.default is not default_url} == set(STARTS_ONE)
+    assert {name for name, param in urls.items() if param.default is not find_default_url} == set(STARTS_ONE)
 
 
 def test_the_default_is_written_in_one_place() -> None:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sandbox.cli import main
-from sandbox.commands.health import address_of
+from sandbox.commands.health import find_address
 from tests.deploy.proxies import free_port, made_pki
 from tests.test_cli import serving
 
@@ -86,7 +86,7 @@ def serving_tls(port: str, pki: Path) -> Any:
 )
 def test_who_listens_everywhere_is_asked_here(host: str, asked: str) -> None:
     served = {"host": host, "port": 8080, "tls": False, "controls": "on", "controls_port": None}
-    assert address_of(served) == f"http://{asked}:8080"
+    assert find_address(served) == f"http://{asked}:8080"
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "http://[", "http://127.0.0.1:x", "ftp://127.0.0.1:1"])

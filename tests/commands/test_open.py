@@ -8,7 +8,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
-from sandbox.cli import GROUPS, LAST_GROUP, group_of_each, main
+from sandbox.cli import GROUPS, LAST_GROUP, group_commands, main
 from sandbox.client import Controls
 from sandbox.extension_registry import Extension
 from tests.running import KEY
@@ -79,7 +79,7 @@ def test_the_help_has_every_command_in_one_group_on_one_whole_line() -> None:
 def test_an_extension_says_the_group_of_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     added = Extension(name="x", commands={"a": "", "b": "", "c": ""}, groups={"a": "Check", "b": "Nowhere"})
     monkeypatch.setattr("sandbox.cli.load_installed", lambda: (added,))
-    groups = group_of_each()
+    groups = group_commands()
     assert [groups[word] for word in "abc"] == ["Check", LAST_GROUP, LAST_GROUP]
 
 

@@ -9,7 +9,7 @@ import pytest
 from sandbox.bulkfiles.csv_reader import HEADER
 from sandbox.bulkfiles.report import ValidationRules
 from sandbox.bulkfiles.stages import Kind, count_progress, read_file
-from sandbox.commands.screen import meter, show_progress
+from sandbox.commands.screen import draw_progress, show_progress
 from tests.spec import files
 
 
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 def test_a_bar_is_drawn_on_a_terminal(total: int | None, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
-    with meter("copying", total, unit) as step:
+    with draw_progress("copying", total, unit) as step:
         step(3)
     drawn = shown.getvalue()
     assert "copying" in drawn and "3" in drawn
@@ -31,7 +31,7 @@ def test_a_bar_is_drawn_on_a_terminal(total: int | None, unit: str, monkeypatch:
 def test_what_is_done_and_how_many_there_are_may_be_another_by_now(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
-    with meter("today's bank", 1) as step:
+    with draw_progress("today's bank", 1) as step:
         step(1, total=40, label="covering [all]")
     assert "covering [all]" in shown.getvalue() and "1/40" in shown.getvalue()
 
@@ -39,7 +39,7 @@ def test_what_is_done_and_how_many_there_are_may_be_another_by_now(monkeypatch: 
 def test_elsewhere_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
-    with meter("copying", 10) as step:
+    with draw_progress("copying", 10) as step:
         step(3)
     assert list(show_progress([1, 2], 2, "playing")) == [1, 2]
     assert shown.getvalue() == ""
@@ -47,7 +47,7 @@ def test_elsewhere_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_bar_goes_away_with_an_error_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with pytest.raises(KeyError), meter("copying", 10):
+    with pytest.raises(KeyError), draw_progress("copying", 10):
         raise KeyError("x")
 
 

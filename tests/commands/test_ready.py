@@ -24,10 +24,10 @@ FEW = ("vendor", "final_status")
 
 def prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
     from sandbox.extensions.vary import command_options
-    from sandbox.extensions.vary.space import space_of
+    from sandbox.extensions.vary.space import make_space
 
     patch.chdir(folder)
-    patch.setattr(command_options, "read_space", lambda *asked, **more: space_of(FEW))
+    patch.setattr(command_options, "read_space", lambda *asked, **more: make_space(FEW))
     (folder / "client.py").write_text(CLIENT)
 
 

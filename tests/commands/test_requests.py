@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from sandbox.cli import main
 from sandbox.client import Client, Refused
 from sandbox.commands import calls as command
-from sandbox.commands.screen import choose_columns, fit_table, limit_rows, list_table
+from sandbox.commands.screen import choose_columns, fit_table, format_list, limit_rows
 from sandbox.server.call_line import call_line
 from sandbox.web.controls.rows import CONTROLS
 
@@ -97,12 +97,12 @@ def test_a_narrow_terminal_leaves_out_columns_by_their_rank(monkeypatch: pytest.
     assert choose_columns(rows, columns, drops, 58) == ([0, 1, 2], [])
     assert choose_columns(rows, columns, drops, 57) == ([0, 1], ["name"])
     assert choose_columns(rows, columns, drops, 10) == ([0], ["name", "kind"])
-    assert list_table(rows, columns, drops, False)[1] == "", "a program gets all"
+    assert format_list(rows, columns, drops, False)[1] == "", "a program gets all"
     monkeypatch.setattr("sandbox.commands.screen.is_on_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "50")
-    text, note = list_table(rows, columns, drops, False)
+    text, note = format_list(rows, columns, drops, False)
     assert "bbb" not in text and note == "left out, as the terminal is narrow: name; --wide shows all"
-    text, note = list_table(rows, columns, drops, True)
+    text, note = format_list(rows, columns, drops, True)
     assert "b" * 20 in text and note == "" and len(text.splitlines()) == 2
 
 

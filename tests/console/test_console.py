@@ -11,7 +11,7 @@ import orjson
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank.records import METHODS
 from sandbox.banking.durations import read_instant
 from sandbox.web.console.actions import ACTIONS
@@ -65,7 +65,7 @@ def test_every_section_is_seen_full_and_empty(path: str, called: str, app: Flask
 def test_every_page_shows_the_time_of_brussels() -> None:
     """The bank's time and the machine's are 18:44 in Brussels, which is 16:44 in UTC."""
     evening = read_instant("2027-07-01T18:44:00+02:00")
-    app = assemble(WorldRegistry(first_beginning(seed=7, at=evening, rate=0), evening.timestamp))
+    app = assemble(WorldRegistry(make_first_beginning(seed=7, at=evening, rate=0), evening.timestamp))
     tpp, visitor = Tpp(app), Visitor(app)
     payment_id = tpp.initiated()
     tpp.signed(tpp.initiate(), "alice")

@@ -287,7 +287,7 @@ ENDPOINT = Recipe(
             (
                 "def transactions(bank: Bank, call: Call)",
                 "def freeze(bank: Bank, call: Call) -> Answer:\n"
-                '    iban = statements.account_of(bank, call.token_grant, call.path["logical_id"]).iban\n'
+                '    iban = statements.demand_granted_account(bank, call.token_grant, call.path["logical_id"]).iban\n'
                 "    call.world.do(freezing.freeze, iban)\n"
                 "    return make_empty_reply()\n\n\n",
             ),
@@ -314,7 +314,7 @@ ENDPOINT_WITH_REPLY = Recipe(
             (
                 "def transactions(bank: Bank, call: Call)",
                 "def owners(bank: Bank, call: Call) -> Answer:\n"
-                '    account = statements.account_of(bank, call.token_grant, call.path["logical_id"])\n'
+                '    account = statements.demand_granted_account(bank, call.token_grant, call.path["logical_id"])\n'
                 "    names = [bank.customers[name].name for name in account.owners]\n"
                 '    return ReplyContent({"owners": names})\n\n\n',
             ),

@@ -10,7 +10,7 @@ from typing import Any
 from click.testing import CliRunner
 
 import sandbox
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.cli import main as command
 from sandbox.client import payment_body, standing_order_body
@@ -18,7 +18,7 @@ from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.scenarios import read_scenario
 from sandbox.storage.store import open_store
-from sandbox.web.docs.bank_document import document
+from sandbox.web.docs.bank_document import describe_bank
 from sandbox.worlds.registry import WorldRegistry
 from tests.contract.additions import COPY, HELD_BACK, MINE, MORNING, PART_PAID, SAME_DAY, TARGET_2
 from tests.payer import cancel, signed, tokens
@@ -65,7 +65,7 @@ steps:
 
 
 def documented() -> dict[str, Any]:
-    return document("http://bank", "service", date(2027, 3, 1))
+    return describe_bank("http://bank", "service", date(2027, 3, 1))
 
 
 def use_product(tpp: Tpp) -> None:
@@ -250,7 +250,7 @@ def use_habit(tpp: Tpp) -> None:
 
 def use_database(_: Tpp) -> None:
     """What one server stored is there for the next."""
-    beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
+    beginning = make_first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     with TemporaryDirectory() as folder:
         with closing(open_store(f"folder://{folder}")) as store:
             name = Tpp(assemble(WorldRegistry(beginning, machine_time, store))).initiated()
@@ -290,7 +290,7 @@ USES: tuple[Callable[[Tpp], None], ...] = (
 def main() -> None:
     assert COPY in sandbox.__file__
     for use in USES:
-        app = assemble(WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time))
+        app = assemble(WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time))
         use(Tpp(app))
     sys.stdout.write("done\n")
 

@@ -9,7 +9,15 @@ import pytest
 from sandbox.bank.state import Bank, change_settings
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decision_rows import Axis
-from sandbox.contract.decisions import AXES, SETTINGS, Decisions, find_axis_value, note_reads, settings_of, with_changes
+from sandbox.contract.decisions import (
+    AXES,
+    SETTINGS,
+    Decisions,
+    find_axis_value,
+    list_settings,
+    note_reads,
+    with_changes,
+)
 from sandbox.people import open_bank
 from sandbox.people.fixtures import load_fixtures
 from sandbox.storage.bank_copy import copy_bank
@@ -60,7 +68,7 @@ def test_a_value_that_no_axis_has_is_an_error() -> None:
 
 def test_what_is_kept_of_a_record_names_settings_and_variants() -> None:
     record = with_changes(Decisions(page_size=7), {"variants": (("cancel_again", "204"), ("settlement", "slow"))})
-    rows = settings_of(record)
+    rows = list_settings(record)
     assert "cancel_again" not in rows and rows["variants"] == (("cancel_again", "204"), ("settlement", "slow"))
     assert decode(encode(record)) == record
 

@@ -10,7 +10,7 @@ from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.products import PRODUCTS
 from sandbox.scenarios.step_words import STEPS
 from sandbox.web.api.bodies import NAMES
-from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody, request_schema
+from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody, make_request_schema
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.request)
@@ -23,7 +23,7 @@ def test_each_row_fits_its_body(body: BodyRow) -> None:
 
 def test_the_readers_take_the_fields_of_the_table_in_its_order() -> None:
     for body, schema in ((PAYMENT, PaymentBody), (STANDING_ORDER, ContractBody), (VERSION_1, EarlierBody)):
-        made = request_schema(body)().fields
+        made = make_request_schema(body)().fields
         assert list(schema().fields) == list(made) == [field.path for field in body.outers()]
 
 

@@ -18,12 +18,12 @@ from sandbox.contract.products import PRODUCTS, Product
 from sandbox.web.api.app import VIEWS
 from sandbox.web.console.initiations import SUMMARIES
 from sandbox.web.controls.initiation_views import ROW_FIELDS
-from sandbox.web.html.pages import content_of
+from sandbox.web.html.pages import read_content
 from tests.contract.additions import COPY, RECIPES, ROOT, Recipe, make_copy
 
 
 def triggers(product: Product) -> set[Trigger]:
-    return {row.trigger for row in moves.moves_of(product)}
+    return {row.trigger for row in moves.list_moves(product)}
 
 
 def test_the_moves_of_a_product_follow_from_its_flags() -> None:
@@ -32,7 +32,7 @@ def test_the_moves_of_a_product_follow_from_its_flags() -> None:
     assert Trigger.CANCELLED in triggers(Product("x", sepa=True, deletable=True))
     instant = Product("y", sepa=True, deletable=True, instant=True)
     assert Trigger.CANCELLED in triggers(instant) and Trigger.FUNDS_MISSING not in triggers(instant)
-    assert Status.PDNG not in {row.target for row in moves.moves_of(instant)}
+    assert Status.PDNG not in {row.target for row in moves.list_moves(instant)}
 
 
 @pytest.mark.parametrize("product", PRODUCTS.values(), ids=lambda one: one.name)
@@ -42,7 +42,7 @@ def test_a_product_says_how_it_is_booked_and_listed(product: Product) -> None:
 
 @pytest.mark.parametrize("status", Status)
 def test_a_status_has_a_look_with_a_colour_on_pages_and_terminals(status: Status) -> None:
-    sheet = content_of("sandbox.web.console", "console.css").decode()
+    sheet = read_content("sandbox.web.console", "console.css").decode()
     tone = STATUS_STYLES[status].tone
     assert f"var(--{tone})" in sheet and status.value in COLOURS
     assert tone == "gone" or f".t-{tone}" in sheet  # gone is the colour of every other pill

@@ -16,16 +16,16 @@ from openapi_spec_validator import validate
 from sandbox.app import assemble
 from sandbox.commands.generated import add_generated
 from sandbox.commands.remote import RemoteWorld
-from sandbox.web.api.replies import json_response
+from sandbox.web.api.replies import make_json_response
 from sandbox.web.console import answering as console
 from sandbox.web.console import templating
-from sandbox.web.console.actions import actions_of
+from sandbox.web.console.actions import make_actions
 from sandbox.web.controls.app import route, view_of
 from sandbox.web.controls.body_fields import body, text, whole_number
 from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.docs.controls_document import document
+from sandbox.web.docs.controls_document import describe_controls
 from sandbox.web.docs.reference_tables import list_control_rows
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
@@ -66,7 +66,7 @@ ROW = Control(
 
 def greet(world: World, name: str, body: dict[str, Any]) -> Response:
     said = [{"words": body["words"], "times": body.get("times", 1)}]
-    return json_response({"world": world.name, "name": name, "said": said}, 201)
+    return make_json_response({"world": world.name, "name": name, "said": said}, 201)
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def views(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType(VIEWS)
     module.greet = greet  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, VIEWS, module)
-    made = document("http://x", (*list_control_rows(), ROW))
+    made = describe_controls("http://x", (*list_control_rows(), ROW))
     monkeypatch.setattr(documented, "controls", lambda: made)  # so that its replies are held against its document
 
 
@@ -128,7 +128,7 @@ def test_a_row_is_guarded_however_its_path_is_spelled(worlds: WorldRegistry) -> 
 
 
 def test_a_row_is_in_the_document_with_its_body() -> None:
-    found = document("http://127.0.0.1:8080", (ROW,))
+    found = describe_controls("http://127.0.0.1:8080", (ROW,))
     validate(found)
     operation = found["paths"]["/_sandbox/greetings/{name}"]["post"]
     assert (operation["summary"], [*operation["responses"]]) == ("Greets a customer", ["201", "4XX", "5XX"])
@@ -156,13 +156,13 @@ def test_a_row_makes_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_row_makes_the_button() -> None:
     form = {"name": " a b ", "words": "Hello", "times": "2", "other": "x"}
-    ask = actions_of((ROW,))["greet"].ask(form)
+    ask = make_actions((ROW,))["greet"].ask(form)
     assert (ask.row.method, ask.place, ask.body) == ("POST", "/greetings/a%20b", {"words": "Hello", "times": 2})
 
 
 def test_a_row_makes_the_form_on_a_page_of_the_console(worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (console, templating):
-        monkeypatch.setattr(module, "ACTIONS", {**actions_of(CONTROLS), **actions_of((ROW,))})
+        monkeypatch.setattr(module, "ACTIONS", {**make_actions(CONTROLS), **make_actions((ROW,))})
     http = routed(worlds, Lock()).test_client()
     page = http.get("/_sandbox/console/settings").text
     form = page[page.index('<section class="panel" aria-label="greet">') :].partition("</section>")[0]

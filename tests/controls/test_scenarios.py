@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.scenarios.reading import SHIPPED
@@ -167,7 +167,7 @@ print(of_a_new_bank())
 
 
 def of_a_new_bank() -> str:
-    worlds = WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+    worlds = WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
     return print_of(assemble(worlds), "c")
 
 

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import stopwatch
 from sandbox.server.access_log import make_announcer
@@ -31,7 +31,7 @@ class Kept:
 
     def __init__(self, path: Path) -> None:
         self.store = open_store(path, stopwatch=stopwatch)
-        beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
+        beginning = make_first_beginning(seed=7, at=read_instant(MORNING), rate=0)
         self.worlds = WorldRegistry(beginning, lambda: NOW, self.store, Room(2))
         self.app = assemble(self.worlds)
         self.tpp = Tpp(self.app)
@@ -125,7 +125,7 @@ def test_no_label_bears_a_name_that_a_client_made_up(tpp: Tpp, app: Flask) -> No
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitoring, "find_spec", lambda name: None)
-    worlds = WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), lambda: NOW)
+    worlds = WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), lambda: NOW)
     app = assemble(worlds)
     assert worlds.tally is None and Tpp(app).initiate().status_code == 201
     assert refused(Tpp(app).control("GET", "/metrics"), 501, "SBX-0501-000001", "bank-sandbox[metrics]")

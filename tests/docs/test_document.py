@@ -13,15 +13,15 @@ from openapi_spec_validator import validate
 from sandbox.contract.decisions import AXES
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.field_rows import Use
-from sandbox.contract.fields import FIELDS, use_of
+from sandbox.contract.fields import FIELDS, find_use
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.docs.amendments import AMENDMENTS
-from sandbox.web.docs.bank_document import name_body_component, paths_of
+from sandbox.web.docs.bank_document import list_paths, name_body_component
 from sandbox.web.docs.controls_document import OTHER_MEDIA
-from sandbox.web.docs.controls_document import document as controls_document
+from sandbox.web.docs.controls_document import describe_controls as controls_document
 from sandbox.web.docs.reference_tables import list_control_rows
-from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, WIRE_TYPE, causes_of
+from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, WIRE_TYPE, list_causes
 from sandbox.web.docs.schemas import NOTES
 from tests.contracts import ALICE
 from tests.documented import RECORDER, Recorder, judge, operations, told
@@ -29,7 +29,7 @@ from tests.tpp import Tpp
 
 
 def entries(operation: Operation) -> list[dict[str, Any]]:
-    return [told(())["paths"][address][operation.method.lower()] for address, _ in paths_of(operation)]
+    return [told(())["paths"][address][operation.method.lower()] for address, _ in list_paths(operation)]
 
 
 def test_what_amends_the_document_is_a_value_that_differs_from_the_default() -> None:
@@ -78,19 +78,19 @@ def test_every_status_of_an_operation_is_told_with_its_errors(operation: Operati
         assert [row["error_code"] for row in rows if "SCA" in row["error"]] == (
             ["B14800ZZ-0PLC-REDRCT"] if operation.name == "transactions" else []
         )
-        assert len(rows) == len(list(causes_of(operation)))
+        assert len(rows) == len(list(list_causes(operation)))
         assert all(row["when"] and row["x-clause"] for row in rows)
 
 
 def test_every_error_of_the_catalogue_has_its_causes_and_is_given_somewhere() -> None:
     assert Counter(error for error, _, _ in CAUSES) == Counter(set(Error) - OF_CONTROLS)
-    given = {cause.error for operation in OPERATIONS for cause in causes_of(operation)}
+    given = {cause.error for operation in OPERATIONS for cause in list_causes(operation)}
     assert given == set(Error) - OF_CONTROLS
 
 
 def test_what_only_a_fault_rule_gives_says_so() -> None:
     status = next(row for row in OPERATIONS if row.name == "accounts")
-    found = {cause.error.value.status: cause.when for cause in causes_of(status)}
+    found = {cause.error.value.status: cause.when for cause in list_causes(status)}
     assert found[415] == found[408] == ONLY_BY_FAULT
     assert found[404] != ONLY_BY_FAULT
 
@@ -117,8 +117,8 @@ def test_the_body_of_a_product_is_its_column_of_the_field_table(product: Any) ->
         place = body["properties"].get(outer, {})
         present = inner in place.get("properties", {}) if inner else outer in body["properties"]
         needed = inner in place.get("required", ()) if inner else outer in body.get("required", ())
-        assert present == (use_of(path, product) is not Use.ABSENT), path
-        if use_of(path, product) is Use.REQUIRED:
+        assert present == (find_use(path, product) is not Use.ABSENT), path
+        if find_use(path, product) is Use.REQUIRED:
             assert needed, path
 
 

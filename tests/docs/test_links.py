@@ -99,5 +99,5 @@ def test_a_link_that_leads_nowhere_and_a_missing_anchor_are_found() -> None:
 
 
 def test_a_file_of_the_repository_is_no_link_in_the_documentation() -> None:
-    text = site.page_of("servers", "", ".html", URL, "")
+    text = site.draw_page("servers", "", ".html", URL, "")
     assert f'<span title="{site.IN_REPOSITORY}">SECURITY.md</span>' in text

@@ -15,7 +15,7 @@ from sandbox.contract.errors import Error
 from sandbox.server_address import URL
 from sandbox.web.controls.lock import Lock
 from sandbox.web.docs import reference_tables, site
-from sandbox.web.docs.site import html_of
+from sandbox.web.docs.site import render_html
 from sandbox.worlds.registry import WorldRegistry
 from tests.docs.test_pages import CHOICES, Found
 from tests.tpp import Tpp
@@ -49,14 +49,14 @@ def test_the_first_page_offers_tasks_a_search_three_steps_and_the_reference(tpp:
 
 
 def test_each_page_leads_to_the_one_before_and_the_one_after() -> None:
-    pages = [site.page_of(slug, "", ".html", URL, "") for slug in site.SLUGS]
+    pages = [site.draw_page(slug, "", ".html", URL, "") for slug in site.SLUGS]
     for text, before, after in zip(pages, ("", *site.SLUGS), (*site.SLUGS[1:], ""), strict=False):
         assert re.findall(r'rel="prev" href="([^"]*)\.html"', text) == [before] * bool(before)
         assert re.findall(r'rel="next" href="([^"]*)\.html"', text) == [after] * bool(after)
 
 
 def test_a_heading_is_a_link_to_itself_and_the_title_is_none() -> None:
-    made = html_of("# A\n\n## The `b` & c\n\n## [d](e.md)\n", str)
+    made = render_html("# A\n\n## The `b` & c\n\n## [d](e.md)\n", str)
     assert '<h2 id="the-b--c"><a class="anchor" href="#the-b--c">The <code>b</code> &amp; c</a></h2>' in made
     assert "<h1" in made and made.count('class="anchor"') == 1
 
@@ -77,7 +77,7 @@ def test_a_browser_that_finds_no_page_gets_a_search(tpp: Tpp, path: str) -> None
 
 
 def test_the_generated_pages_hold_every_row(tpp: Tpp) -> None:
-    errors = site.text_of("errors")
+    errors = site.read_text("errors")
     assert all(f"`{error.value.code}`" in errors for error in Error)
     page = write_commands_page(main)
     assert all(f"## bank-sandbox {word}\n" in page for word in ("pay", "clock advance", "serve", "scenario run"))
@@ -95,7 +95,7 @@ def test_the_search_knows_every_page_and_every_choice(tpp: Tpp) -> None:
 
 
 def test_html_in_a_text_stays_text_and_blocks_of_several_languages_are_tabs() -> None:
-    made = html_of("# A\n\n<script>x</script>\n\n```sh\na\n```\n\n```python\n<b>\n```\n\ntext\n", str)
+    made = render_html("# A\n\n<script>x</script>\n\n```sh\na\n```\n\n```python\n<b>\n```\n\ntext\n", str)
     assert "<script>" not in made and "&lt;b&gt;" in made and made.count("<label") == 2 and made.count(" checked>") == 1
 
 

@@ -9,7 +9,15 @@ import pytest
 
 from sandbox.client import Controls
 from sandbox.contract.moves import Status
-from sandbox.extensions.film.page import NOT_NEEDED, RETURNED, STATES, frames_of, merge_in_order, page_of, render_film
+from sandbox.extensions.film.page import (
+    NOT_NEEDED,
+    RETURNED,
+    STATES,
+    make_frames,
+    make_page,
+    merge_in_order,
+    render_film,
+)
 from tests.tpp import Tpp, payment
 
 NASTY = "</script><script>alert(1)</script>"
@@ -27,7 +35,7 @@ def test_it_tells_a_payment_from_the_call_to_the_credit(tpp: Tpp, controls: Cont
     tpp.signed(begun, "alice")
     tpp.advance("2m")
     tpp.status(begun.get_json()["payment_id"])
-    frames = frames_of(controls)["frames"]
+    frames = make_frames(controls)["frames"]
     told = [(frame["lane"], frame.get("to") or frame["status"]) for frame in frames]
     assert told == [
         ("bank", "RCVD"), ("tpp", 201), ("customer", "PATC"), ("customer", "PDNG"),
@@ -44,7 +52,7 @@ def test_each_event_has_the_screen_of_its_moment(tpp: Tpp, controls: Controls) -
     name = begun.get_json()["payment_id"]
     tpp.advance("1m")
     tpp.control("POST", f"/payments/{name}/return")
-    frames = frames_of(controls)["frames"]
+    frames = make_frames(controls)["frames"]
     assert [frame["screen"].partition(".")[0] for frame in frames] == [
         "Not opened yet", "Not opened yet", "Log in to see what you are asked to sign", "Signed",
         "The money has left the account", "Paid", "Paid", RETURNED,
@@ -55,26 +63,26 @@ def test_each_event_has_the_screen_of_its_moment(tpp: Tpp, controls: Controls) -
 def test_every_status_has_a_screen_and_a_call_about_nothing_says_so(tpp: Tpp, controls: Controls) -> None:
     assert set(STATES) == {status.value for status in Status}
     tpp.status("nothing")
-    (frame,) = frames_of(controls)["frames"]
+    (frame,) = make_frames(controls)["frames"]
     assert (frame["about"], frame["screen"]) == (None, NOT_NEEDED)
 
 
 def test_it_shows_the_verification_of_payee_as_the_customer_saw_it(tpp: Tpp, controls: Controls) -> None:
     tpp.control("PATCH", "/settings", payee_check="page")
     tpp.signed(tpp.initiate(body=payment(creditor_name="Test VoP none")), "alice")
-    screens = [frame["screen"] for frame in frames_of(controls)["frames"] if frame.get("trigger") == "payee_checked"]
+    screens = [frame["screen"] for frame in make_frames(controls)["frames"] if frame.get("trigger") == "payee_checked"]
     assert screens == ["The name of the beneficiary does not match"]
 
 
 def test_a_refused_call_is_shown_with_its_error_and_reason(tpp: Tpp, controls: Controls) -> None:
     tpp.initiate(body=payment(instructed_amount__amount="0"))
-    (frame,) = frames_of(controls)["frames"]
+    (frame,) = make_frames(controls)["frames"]
     assert (frame["status"], frame["error"]) == (400, "B14821ZZ-1231-000000")
     assert "not above 0" in frame["why"]
 
 
 def test_a_world_in_which_nothing_happened_has_an_empty_film(tpp: Tpp, controls: Controls) -> None:
-    assert frames_of(controls)["frames"] == []
+    assert make_frames(controls)["frames"] == []
 
 
 def test_the_page_is_whole_and_runs_only_its_own_script(tpp: Tpp, controls: Controls) -> None:
@@ -97,7 +105,7 @@ def test_at_one_instant_a_payment_comes_before_its_reply_and_its_customer_after(
 
 
 def test_what_is_left_out_of_a_long_film_is_told() -> None:
-    page = page_of("long", {"frames": [], "subjects": {}, "left_out": 1234, "now": ""})
+    page = make_page("long", {"frames": [], "subjects": {}, "left_out": 1234, "now": ""})
     assert "1,234 earlier events are left out" in page
 
 

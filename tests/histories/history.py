@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from sandbox.app import first_beginning
+from sandbox.app import make_first_beginning
 from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
 from sandbox.storage.state_hash import hash_state
@@ -124,7 +124,7 @@ def demand(url: str, history: History) -> None:
     """What was answered is there once; what was not is there once at the most; the books and the chains are whole."""
     store = open_store(url)
     try:
-        worlds = WorldRegistry(first_beginning(seed=7), machine_time, store)
+        worlds = WorldRegistry(make_first_beginning(seed=7), machine_time, store)
         ids: Counter[str] = Counter()
         for name in WORLDS:
             world = worlds.get(name)

@@ -5,14 +5,14 @@ import re
 import pytest
 from flask import Flask
 
-from sandbox.web.html.pages import KIT, SHARED, content_of
+from sandbox.web.html.pages import KIT, SHARED, read_content
 
 SHEETS = (
     ("sandbox.web.psu", "bank.css"),
     ("sandbox.web.console", "console.css"),
     ("sandbox.web.docs", "try.css"),
 )
-TOKENS = content_of(KIT, "tokens.css").decode()
+TOKENS = read_content(KIT, "tokens.css").decode()
 TOKEN = re.compile(r"(--[a-z-]+):")
 COLOUR = re.compile(r"(--[a-z-]+): #([0-9a-f]{6});")
 # A text, and what it stands on.
@@ -42,14 +42,14 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("room, name", SHEETS)
 def test_every_sheet_begins_with_the_tokens_and_uses_no_other(room: str, name: str) -> None:
-    sheet = content_of(room, name).decode()
+    sheet = read_content(room, name).decode()
     assert sheet.startswith(TOKENS)
     assert set(re.findall(r"var\((--[a-z-]+)", sheet)) <= set(TOKEN.findall(TOKENS))
 
 
 @pytest.mark.parametrize("room, name", SHEETS[1:])
 def test_no_sheet_but_the_drawn_card_reader_has_colours_of_its_own(room: str, name: str) -> None:
-    own = content_of(room, name).decode().removeprefix("".join(content_of(KIT, each).decode() for each in SHARED))
+    own = read_content(room, name).decode().removeprefix("".join(read_content(KIT, each).decode() for each in SHARED))
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b", own) == []
 
 

@@ -11,7 +11,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.people import load_fixtures, open_bank
 from sandbox.people.fixtures import Fixtures, read_fixtures
 from sandbox.reader.shapes import Notes
-from sandbox.reader.tree import tree_of
+from sandbox.reader.tree import make_tree
 
 MONDAY = "2027-03-01T09:00:00+01:00"
 ON = Decisions(life="on")
@@ -21,7 +21,7 @@ QUIET = ("notaris-current", "griet-current", "griet-book", "blocked-current", "l
 
 def fixtures_of(content: object, digest: str) -> Fixtures:
     """The fixtures that a file of that content gives."""
-    return read_fixtures(tree_of(content, "fixtures"), digest, Notes("fixtures"))
+    return read_fixtures(make_tree(content, "fixtures"), digest, Notes("fixtures"))
 
 
 def opened(at: str = MONDAY, seed: int = 7, settings: Decisions = ON) -> Bank:

@@ -14,7 +14,12 @@ import pytest
 from sandbox.bank import timeline
 from sandbox.bank.ledger import AccountLine
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import following_banking_day, is_banking_day, next_banking_day, previous_banking_day
+from sandbox.banking.calendar import (
+    find_following_banking_day,
+    find_next_banking_day,
+    find_previous_banking_day,
+    is_banking_day,
+)
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.decisions import Decisions
@@ -150,7 +155,7 @@ def test_every_entry_of_ten_years_balances_and_falls_on_a_banking_day() -> None:
         )
         assert is_banking_day(entry.on) and entry.value_on <= entry.on
         by_card = entry.remark in ("CARD PAYMENT", "CASH WITHDRAWAL")
-        assert not by_card or entry.on == following_banking_day(entry.value_on)
+        assert not by_card or entry.on == find_following_banking_day(entry.value_on)
         told = entry.communication
         assert read_structured(told) == told if entry.structured else is_free_text(told)
         for posting in entry.postings:
@@ -164,19 +169,23 @@ def days_of(name: str, word: str) -> list[date]:
 def test_dated_habits_keep_their_banking_days_through_weekends_and_holidays() -> None:
     months = [date(year, month, 1) for year in range(2027, 2037) for month in range(1, 13)]
     months = [month for month in months if month > OPENING][:100]
-    last = [previous_banking_day((month + timedelta(days=31)).replace(day=1) - timedelta(days=1)) for month in months]
+    last = [
+        find_previous_banking_day((month + timedelta(days=31)).replace(day=1) - timedelta(days=1)) for month in months
+    ]
     assert days_of("alice-current", "Salaire")[1:101] == last
-    assert days_of("alice-current", "Loyer")[:100] == [next_banking_day(month) for month in months]
-    allowance = [next_banking_day(month.replace(day=8)) for month in months]
+    assert days_of("alice-current", "Loyer")[:100] == [find_next_banking_day(month) for month in months]
+    allowance = [find_next_banking_day(month.replace(day=8)) for month in months]
     assert days_of("alice-current", "Allocations")[1:101] == allowance
-    assert days_of("poor-current", "Salaire")[1:101] == [next_banking_day(month.replace(day=25)) for month in months]
+    assert days_of("poor-current", "Salaire")[1:101] == [
+        find_next_banking_day(month.replace(day=25)) for month in months
+    ]
 
 
 def test_what_is_due_by_the_quarter_or_the_year_comes_so() -> None:
     fees = days_of("alice-current", "Cotisation annuelle")
-    assert fees == [next_banking_day(date(year, 1, 15)) for year in range(2028, 2038)]
+    assert fees == [find_next_banking_day(date(year, 1, 15)) for year in range(2028, 2038)]
     interest = days_of("alice-savings", "Intérêts")
-    assert interest == [next_banking_day(date(year, 1, 1)) for year in range(2028, 2038)]
+    assert interest == [find_next_banking_day(date(year, 1, 1)) for year in range(2028, 2038)]
     vat = [line.on.month for line in new_lines(ten_years(), "bakkerij-current") if line.entry.structured]
     assert {4, 7, 10, 1} <= set(vat)
 

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from stdnum import numdb
 
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, LedgerEntry
-from sandbox.banking.calendar import is_banking_day, next_banking_day
+from sandbox.banking.calendar import find_next_banking_day, is_banking_day
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.decisions import Decisions
+from sandbox.people import find_past_books, load_fixtures, open_bank
 from sandbox.people import life as past_module
-from sandbox.people import load_fixtures, open_bank, past_of
 from sandbox.people.counterparties import BANK_CODES, ROLES
 from sandbox.people.fixtures import Fixtures
 from sandbox.people.habits import EXCHANGE as CHANGED
@@ -34,12 +34,12 @@ FIRST_DAY = date(2027, 3, 1)
 SEED = 11
 PRINT = """
 from datetime import date
-from sandbox.people import load_fixtures, past_of
-print(past_of(load_fixtures(), {seed}, date(2027, 3, 1)).lines)
+from sandbox.people import load_fixtures, find_past_books
+print(find_past_books(load_fixtures(), {seed}, date(2027, 3, 1)).lines)
 """
 
 any_past = st.builds(
-    lambda seed, day: (past_of(load_fixtures(), seed, day), day),
+    lambda seed, day: (find_past_books(load_fixtures(), seed, day), day),
     st.integers(0, 2**64),
     st.dates(date(2020, 1, 1), date(2040, 12, 31)),
 )
@@ -47,7 +47,7 @@ any_past = st.builds(
 
 @pytest.fixture(scope="module")
 def past() -> Books:
-    return past_of(load_fixtures(), SEED, FIRST_DAY)
+    return find_past_books(load_fixtures(), SEED, FIRST_DAY)
 
 
 def named(name: str) -> str:
@@ -67,7 +67,7 @@ def is_last_banking_day_of_month(day: date) -> bool:
 
 
 def is_the_25th_or_next(day: date) -> bool:
-    return day == next_banking_day(day.replace(day=25))
+    return day == find_next_banking_day(day.replace(day=25))
 
 
 @settings(max_examples=20, deadline=None)
@@ -125,7 +125,7 @@ def test_balances_follow_from_postings_alone(past: Books) -> None:
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_balances_are_plausible(name: str, currency: str, least: int, most: int, seed: int) -> None:
-    assert least < past_of(load_fixtures(), seed, FIRST_DAY).balances[named(name), currency] < most
+    assert least < find_past_books(load_fixtures(), seed, FIRST_DAY).balances[named(name), currency] < most
 
 
 def test_one_account_reaches_back_ten_years(past: Books) -> None:
@@ -199,9 +199,9 @@ def test_cards_are_used_on_closed_days_and_booked_after(past: Books) -> None:
 
 
 def test_the_same_asked_again_is_the_same_object() -> None:
-    first = past_of(load_fixtures(), SEED, FIRST_DAY)
-    assert past_of(load_fixtures(), SEED, FIRST_DAY) is first
-    assert past_of(load_fixtures(), SEED + 2**20, FIRST_DAY) is first
+    first = find_past_books(load_fixtures(), SEED, FIRST_DAY)
+    assert find_past_books(load_fixtures(), SEED, FIRST_DAY) is first
+    assert find_past_books(load_fixtures(), SEED + 2**20, FIRST_DAY) is first
 
 
 def test_two_threads_that_ask_at_once_share_one_past() -> None:
@@ -210,7 +210,7 @@ def test_two_threads_that_ask_at_once_share_one_past() -> None:
 
     def ask(_: int) -> Books:
         barrier.wait()
-        return past_of(load_fixtures(), 99, FIRST_DAY)
+        return find_past_books(load_fixtures(), 99, FIRST_DAY)
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(ask, range(4)))
@@ -219,7 +219,7 @@ def test_two_threads_that_ask_at_once_share_one_past() -> None:
 
 
 def test_another_seed_gives_another_past(past: Books) -> None:
-    assert past_of(load_fixtures(), SEED + 1, FIRST_DAY).lines != past.lines
+    assert find_past_books(load_fixtures(), SEED + 1, FIRST_DAY).lines != past.lines
 
 
 def test_the_same_seed_gives_the_same_bytes_in_another_run() -> None:
@@ -233,7 +233,7 @@ def test_the_same_seed_gives_the_same_bytes_in_another_run() -> None:
         )
         prints.add(hashlib.sha256(done.stdout).hexdigest())
     past_module._generate_past.cache_clear()
-    here = f"{past_of(load_fixtures(), SEED, FIRST_DAY).lines}\n"
+    here = f"{find_past_books(load_fixtures(), SEED, FIRST_DAY).lines}\n"
     assert prints == {hashlib.sha256(here.encode()).hexdigest()}
 
 
@@ -241,7 +241,7 @@ def test_an_account_more_changes_no_other_past(past: Books) -> None:
     fixtures = load_fixtures()
     fewer = read_fixtures_of_one("alice-savings")
     iban = fixtures.names["alice-savings"]
-    alone = past_of(fewer, SEED, FIRST_DAY).lines[iban, "EUR"]
+    alone = find_past_books(fewer, SEED, FIRST_DAY).lines[iban, "EUR"]
     interest = [line.entry for line in past.lines[iban, "EUR"] if line.entry.remark == "INTEREST"]
     assert [line.entry for line in alone if line.entry.remark == "INTEREST"] == interest
     assert interest
@@ -270,7 +270,7 @@ def read_fixtures_of_one(name: str) -> Fixtures:
 
 def test_a_bank_without_accounts_has_an_empty_past() -> None:
     nobody = fixtures_of({"customers": {}, "accounts": {}, "clients": {}}, "nobody")
-    assert past_of(nobody, SEED, FIRST_DAY).count == 0
+    assert find_past_books(nobody, SEED, FIRST_DAY).count == 0
 
 
 def test_every_habit_has_its_words_and_its_people() -> None:
@@ -287,7 +287,7 @@ def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past() -> None:
     one, two = (open_bank(fixtures, SEED, opening, Decisions()) for _ in range(2))
     assert one.clients == fixtures.clients
     assert one.clients is not two.clients
-    assert one.ledger.past is two.ledger.past is past_of(fixtures, SEED, FIRST_DAY)
+    assert one.ledger.past is two.ledger.past is find_past_books(fixtures, SEED, FIRST_DAY)
     assert not any(one.ledger.sum_by_currency().values())
 
 

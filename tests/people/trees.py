@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 
 from sandbox.banking.countries import read_fixture
-from sandbox.reader.tree import TREES, digest_of, read_yaml
+from sandbox.reader.tree import TREES, compute_digest, read_yaml
 from sandbox.scenarios.reading import SHIPPED
 
 TARGET = Path(__file__).parents[2] / "fixtures" / TREES
@@ -17,7 +17,7 @@ def texts() -> dict[str, str]:
 
 
 def write_trees() -> bytes:
-    content = {digest_of(text): read_yaml(text, name).to_python() for name, text in texts().items()}
+    content = {compute_digest(text): read_yaml(text, name).to_python() for name, text in texts().items()}
     return orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.contract.decisions import Decisions
 from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
 from sandbox.pki.folder import Folder
@@ -57,7 +57,7 @@ def bank(pki: Path) -> Bank:
     """A client of a bank with settings of its own, whose machine stands at REAL."""
 
     def opened(trusting: bool = True, frozen_at: datetime | None = REAL, pki: Path = pki, **settings: object) -> Tpp:
-        beginning = first_beginning(seed=7, at=frozen_at, rate=0)
+        beginning = make_first_beginning(seed=7, at=frozen_at, rate=0)
         beginning = replace(beginning, settings=replace(Decisions(), **settings))  # type: ignore[arg-type]
         app: Flask = assemble(WorldRegistry(beginning, REAL.timestamp), trust=Trust(pki) if trusting else None)
         app.testing = True

@@ -15,8 +15,8 @@ from sandbox.web.controls.lock import (
     WAITING_MAX,
     Attempts,
     Lock,
-    delay_of,
-    network_of,
+    compute_delay,
+    find_network,
 )
 from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import PROOF
@@ -56,7 +56,7 @@ def test_each_further_wrong_key_waits_longer_and_the_right_one_never(attempts: A
         assert not attempt(attempts, machine, f"wrong {number}")
         assert attempt(attempts, machine, KEY)
     assert machine.waited == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0]
-    assert delay_of(10**9) == LONGEST_DELAY
+    assert compute_delay(10**9) == LONGEST_DELAY
 
 
 def test_the_same_wrong_key_again_is_no_new_attempt(attempts: Attempts, machine: Machine) -> None:
@@ -72,7 +72,7 @@ def test_another_caller_does_not_wait_but_its_whole_network_does(attempts: Attem
     assert machine.waited == []
     attempt(attempts, machine, "wrong b", "2001:db8::ffff")
     assert len(machine.waited) == 1
-    assert network_of("192.0.2.1") == "192.0.2.1" and network_of("") == ""
+    assert find_network("192.0.2.1") == "192.0.2.1" and find_network("") == ""
 
 
 def test_after_ten_quiet_minutes_it_is_forgotten(attempts: Attempts, machine: Machine) -> None:

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.pki.certificates import QSEAL, Qualified, read_statements, write_statements
 from sandbox.pki.folder import Folder, read_certificate
-from sandbox.pki.trust import Untrusted, bearer_of, read
+from sandbox.pki.trust import Untrusted, parse_certificate, read_bearer
 from tests.pki.conftest import REAL, Bank, Issue
 from tests.stories import explained
 from tests.tpp import Tpp, headers, refused, version
@@ -216,9 +216,9 @@ def test_certificates_of_any_bytes_are_read_or_refused(data: st.DataObject, pki:
     place = data.draw(st.integers(0, len(der) - 1))
     spoilt = der[:place] + data.draw(st.binary(max_size=4)) + der[place + data.draw(st.integers(0, 4)) :]
     with suppress(Untrusted):
-        found = read(spoilt)
+        found = parse_certificate(spoilt)
         assert isinstance(found, x509.Certificate)
-        bearer_of(found)
+        read_bearer(found)
 
 
 # Settings

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sandbox.app import assemble
-from sandbox.server.server import end, make_server, port_of
+from sandbox.server.server import end, find_port, make_server
 from sandbox.server.tls import make_tls_server
 from sandbox.worlds.registry import WorldRegistry
 
@@ -62,7 +62,7 @@ def call(request: pytest.FixtureRequest, worlds: WorldRegistry, pki: Path) -> It
     with ExitStack() as stack:
 
         def opened() -> Caller:
-            line = socket.create_connection(("127.0.0.1", port_of(server)), PATIENCE)
+            line = socket.create_connection(("127.0.0.1", find_port(server)), PATIENCE)
             if not plain:
                 line = trusting.wrap_socket(line, server_hostname="localhost", suppress_ragged_eofs=True)
             return Caller(stack.enter_context(line))

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 
-from sandbox.app import assemble, assemble_controls, first_beginning
+from sandbox.app import assemble, assemble_controls, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.cli import main
 from sandbox.machine import machine_time
@@ -269,7 +269,7 @@ def test_what_the_server_refuses_itself_has_the_banks_body(port: int, raw: bytes
 def test_after_a_whole_run_no_secret_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     from sandbox.server.access_log import make_announcer
 
-    beginning = replace(first_beginning(seed=7, at=read_instant(MORNING), rate=0))
+    beginning = replace(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0))
     for kind in ("text", "json"):
         worlds = WorldRegistry(beginning, machine_time)
         app = assemble(worlds, make_announcer(kind, machine_time), lock=Lock(KEY))

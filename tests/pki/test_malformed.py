@@ -24,7 +24,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import certificates
 from sandbox.pki.certificates import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
-from sandbox.pki.trust import Bearer, Trust, Untrusted, read
+from sandbox.pki.trust import Bearer, Trust, Untrusted, parse_certificate
 from sandbox.server_address import URL
 from sandbox.web.api.certificates import TLS_KEY, seal_key
 from sandbox.web.api.signatures import demand_date, demand_digest, demand_signature
@@ -68,7 +68,7 @@ def test_a_certificate_with_any_bytes_changed_is_judged_or_untrusted(
 ) -> None:
     content = data.draw(harmed(data.draw(st.sampled_from(sound))))
     with suppress(Untrusted):
-        assert isinstance(trust.judge(read(content), QWAC, REAL), Bearer)
+        assert isinstance(trust.judge(parse_certificate(content), QWAC, REAL), Bearer)
 
 
 @MANY
@@ -79,14 +79,14 @@ def test_so_is_one_that_the_authority_itself_has_signed(
     der = data.draw(st.sampled_from(sound))
     content = signed_again(der, data.draw(harmed(content_of(der))), pki)
     with suppress(Untrusted):
-        assert isinstance(trust.judge(read(content), QWAC, REAL), Bearer)
+        assert isinstance(trust.judge(parse_certificate(content), QWAC, REAL), Bearer)
     with suppress(Refusal):
         assert seal_key(trust, CLIENT, "PIS", lambda: REAL, content).key_type in ("EC", "RSA")
 
 
 def test_one_that_is_signed_again_unchanged_is_believed(trust: Trust, pki: Path, sound: list[bytes]) -> None:
     again = signed_again(sound[0], content_of(sound[0]), pki)
-    assert trust.judge(read(again), QWAC, REAL).organisation == DEMO
+    assert trust.judge(parse_certificate(again), QWAC, REAL).organisation == DEMO
 
 
 @MANY

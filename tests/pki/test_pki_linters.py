@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
 from sandbox.pki.folder import Folder, read_certificate
 from sandbox.pki.trust import Trust
@@ -192,7 +192,7 @@ def test_a_revoked_certificate_is_refused_by_others_too(
 @pytest.fixture
 def served(path: Path) -> Tpp:
     """By a bank whose controls need a key."""
-    worlds = WorldRegistry(first_beginning(seed=7, at=REAL, rate=0), REAL.timestamp)
+    worlds = WorldRegistry(make_first_beginning(seed=7, at=REAL, rate=0), REAL.timestamp)
     return Tpp(assemble(worlds, trust=Trust(path), lock=Lock("secret")))
 
 
@@ -218,7 +218,7 @@ def test_nothing_else_of_the_folder_is_served(served: Tpp, name: str) -> None:
 
 
 def test_they_are_served_where_the_controls_are_off_and_not_without_a_pki(path: Path) -> None:
-    worlds = WorldRegistry(first_beginning(seed=7, at=REAL, rate=0), REAL.timestamp)
+    worlds = WorldRegistry(make_first_beginning(seed=7, at=REAL, rate=0), REAL.timestamp)
     off = Tpp(assemble(worlds, trust=Trust(path), lock=Lock(here=False)))
     assert off.http.get("/_sandbox/pki/root.cer").status_code == 200
     assert off.http.get("/_sandbox/clock").status_code == 404

@@ -15,10 +15,10 @@ from sandbox.bank.mint import Mint
 from sandbox.banking.durations import read_instant
 from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.options import Seed, read_seed
-from sandbox.commands.serve import beginning_of, seed_shown
+from sandbox.commands.serve import describe_seed, make_server_beginning
 from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
-from sandbox.worlds.beginning import secret_of, seed_of
+from sandbox.worlds.beginning import compute_secret, compute_seed
 from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.exports import sealed
@@ -34,7 +34,7 @@ def started(
 ) -> WorldRegistry:
     """A server's worlds as `serve` makes them with this --seed; `guarded`: on a network without one."""
     given = None if seed is None else read_seed(seed)
-    beginning = beginning_of(scenario, given, read_instant(MORNING), True, guarded)
+    beginning = make_server_beginning(scenario, given, read_instant(MORNING), True, guarded)
     return WorldRegistry(beginning, lambda: 0.0, None if path is None else open_store(path), guarded=guarded)
 
 
@@ -65,10 +65,10 @@ def test_with_a_secret_the_seed_alone_gives_none_of_them() -> None:
 
 
 def test_a_world_s_secret_is_its_own_and_of_the_same_length() -> None:
-    secrets = {SECRET, *(secret_of(SECRET, name) for name in ("default", "a", "b"))}
+    secrets = {SECRET, *(compute_secret(SECRET, name) for name in ("default", "a", "b"))}
     assert len(secrets) == 4
     assert all(HEXADECIMAL.fullmatch(secret) for secret in secrets)
-    assert secret_of("", "a") == ""
+    assert compute_secret("", "a") == ""
 
 
 # The server
@@ -82,11 +82,11 @@ def test_a_seed_that_is_given_foretells_every_byte() -> None:
 
 def test_a_seed_that_is_drawn_foretells_nothing_but_begins_again_when_it_is_given_whole() -> None:
     drawn = started(None)
-    shown = seed_shown(drawn)
+    shown = describe_seed(drawn)
     assert re.fullmatch(r"[0-9]{1,7}-[0-9a-f]{32}", shown)
     first = led(drawn)
     number = drawn.beginning.seed
-    assert first[0] not in {Mint(seed).draw_id() for seed in (number, seed_of(number, "default"))}
+    assert first[0] not in {Mint(seed).draw_id() for seed in (number, compute_seed(number, "default"))}
     assert not set(first) & set(led(started(str(number))))
     assert first == led(started(shown))
     assert led(drawn, "mine") == led(started(shown), "mine")
@@ -200,7 +200,7 @@ def test_a_world_with_a_secret_goes_on_as_if_it_had_never_been_away(tmp_path: Pa
     kept.store.close()
     assert SECRET.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
     again = started(None, path=path)
-    assert seed_shown(again) == "7 of the state file"
+    assert describe_seed(again) == "7 of the state file"
     assert again.get("default").ask(hash_state) == left
     assert led(again) == led(twin)
     assert again.store is not None
@@ -226,7 +226,7 @@ def imported_with(change: Callable[[dict[str, Any]], object]) -> TestResponse:
     tpp = Tpp(assemble(home))
     head, _, rest = tpp.http.get("/_sandbox/export").data.partition(b"\n")
     line = json.loads(head)
-    assert line["secret"] == secret_of(SECRET, "default")
+    assert line["secret"] == compute_secret(SECRET, "default")
     change(line)
     return tpp.http.post("/_sandbox/import?as=there", data=sealed([json.dumps(line).encode(), *rest.splitlines()]))
 

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sandbox.server.server import end, port_of
+from sandbox.server.server import end, find_port
 from sandbox.server.tls import make_tls_server
 from tests.pki.conftest import Bank, Issue
 from tests.pki.malformed import content_of, der_of, signed_again
@@ -29,7 +29,7 @@ def port(bank: Bank, pki: Path) -> Iterator[int]:
     server = make_tls_server(app, "127.0.0.1", 0, 4, pki)
     running = threading.Thread(target=server.run, daemon=True)
     running.start()
-    yield port_of(server)
+    yield find_port(server)
     end(server)
     running.join(PATIENCE)
 

@@ -20,7 +20,7 @@ from uuid import UUID
 import orjson
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.operations import BY_NAME
 from sandbox.server.server import serve_in_background
@@ -346,7 +346,7 @@ def begin_again(app: Flask, line: Line) -> Known:
 
 @contextmanager
 def served(state: str | None = None) -> Iterator[tuple[Flask, Line]]:
-    beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
+    beginning = make_first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     store = None if state is None else open_store(state)
     app = assemble(WorldRegistry(beginning, lambda: 1_800_000_000.0, store))
     try:

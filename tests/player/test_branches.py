@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox.player.runs import read_script
-from sandbox.scenarios import ScenarioErrors, read_scenario, schema
+from sandbox.scenarios import ScenarioErrors, make_schema, read_scenario
 from tests.player.conftest import Play
 
 PAY = {"pay": {"debtor": "alice", "amount": "5.00"}, "as": "it"}
@@ -91,7 +91,7 @@ def test_a_release_of_an_unknown_barrier_is_told_before_the_script_plays(tmp_pat
 def test_the_schema_knows_steps_within_steps() -> None:
     from jsonschema import Draft202012Validator
 
-    validator = Draft202012Validator(schema())
+    validator = Draft202012Validator(make_schema())
     good = {"parallel": [[{"clock": "1s"}], {"repeat": {"times": 2, "steps": [{"clock": "1s"}]}}]}
     assert validator.is_valid({"steps": [good]})
     assert not validator.is_valid({"steps": [{"parallel": [[{"clok": "1s"}], {"clock": "1s"}]}]})

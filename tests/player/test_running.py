@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.machine import machine_time
 from sandbox.player.runs import (
     ScenarioReport,
@@ -87,7 +87,7 @@ def test_a_world_goes_away_when_all_held_and_stays_for_a_look_otherwise(url: str
 
 @contextmanager
 def running_server(**more: Any) -> Iterator[str]:
-    worlds = WorldRegistry(first_beginning(seed=5, **more), machine_time)
+    worlds = WorldRegistry(make_first_beginning(seed=5, **more), machine_time)
     with serve_in_background(assemble(worlds)) as address:
         yield address
 

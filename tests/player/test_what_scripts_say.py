@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from sandbox.scenarios import ScenarioErrors, read_scenario, schema
+from sandbox.scenarios import ScenarioErrors, make_schema, read_scenario
 from tests.player.conftest import Play
 from tests.tpp import Tpp
 
@@ -107,7 +107,7 @@ MEANT: list[Any] = [
 @pytest.mark.parametrize("step", MEANT)
 def test_a_value_that_is_wrong_on_purpose_or_not_known_yet_is_let_through(step: Any) -> None:
     assert read_scenario(json.dumps({"steps": [PAY, step]}), "test").steps
-    assert Draft202012Validator(schema()).is_valid({"steps": [step]})
+    assert Draft202012Validator(make_schema()).is_valid({"steps": [step]})
 
 
 def test_a_step_before_an_expected_refusal_may_be_wrong_on_purpose() -> None:
@@ -120,4 +120,4 @@ def test_a_step_before_an_expected_refusal_may_be_wrong_on_purpose() -> None:
     "step", [{"order": {"frequency": "DAILY"}}, {"await": {"status": "DONE"}}, {"clock": {"mode": "x"}}]
 )
 def test_the_schema_knows_the_values_of_steps(step: Any) -> None:
-    assert not Draft202012Validator(schema()).is_valid({"steps": [step]})
+    assert not Draft202012Validator(make_schema()).is_valid({"steps": [step]})

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 import pytest
 
 from sandbox.banking.iban import is_iban
-from sandbox.banking.pkce import challenge_of
+from sandbox.banking.pkce import compute_challenge
 from sandbox.banking.remittance import read_structured
 from sandbox.recordings import RecordedCall, read_recording
 from sandbox.recordings.har import HarWriter, write_entry
@@ -139,7 +139,7 @@ HEADERS = {
     "signature": JWS,
     "x-ssl-cert": S["cert"],
     "redirect-uri": CALLBACK,
-    "code-challenge": challenge_of("S256", S["verifier"]),
+    "code-challenge": compute_challenge("S256", S["verifier"]),
 }
 FORM = {
     "grant_type": "authorization_code",

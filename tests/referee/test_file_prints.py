@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.extensions.referee.fingerprints import PIECE, compute_file_prints, pieces_of
+from sandbox.extensions.referee.fingerprints import PIECE, compute_file_prints, split_file
 from sandbox.web.api.call_records import LARGE
 from tests.psu.psu import HOST, file_address, file_id, row
 from tests.referee.actor import Actor, Flow
@@ -31,7 +31,7 @@ def test_a_reference_or_a_date_makes_other_payments(changed: bytes) -> None:
 def test_a_file_is_read_in_pieces_that_cut_no_id() -> None:
     batch = b"<PmtInf><PmtInfId>P-%d</PmtInfId><EndToEndId>E-1</EndToEndId></PmtInf>"
     first, again = (b"".join(batch % (number + shift) for number in range(10_000)) for shift in (0, 90_000))
-    pieces = list(pieces_of(first))
+    pieces = list(split_file(first))
     assert b"".join(pieces) == first and len(pieces) > 3
     assert max(map(len, pieces)) < PIECE + 100
     assert compute_file_prints(first).payments == compute_file_prints(again).payments
@@ -39,8 +39,8 @@ def test_a_file_is_read_in_pieces_that_cut_no_id() -> None:
 
 
 def test_a_file_without_an_element_is_one_piece() -> None:
-    assert list(pieces_of(b"x" * 2 * PIECE)) == [b"x" * 2 * PIECE]
-    assert list(pieces_of(b"")) == []
+    assert list(split_file(b"x" * 2 * PIECE)) == [b"x" * 2 * PIECE]
+    assert list(split_file(b"")) == []
 
 
 def test_a_large_file_that_is_sent_again_is_found_too(actor: Actor) -> None:

@@ -21,7 +21,7 @@ from sandbox.extensions.vary.ready_items import (
 )
 from sandbox.extensions.vary.ready_page import as_page
 from sandbox.extensions.vary.search import Break
-from sandbox.extensions.vary.space import space_of
+from sandbox.extensions.vary.space import make_space
 from sandbox.extensions.vary.verdict import Verdict
 from sandbox.worlds.registry import WorldRegistry
 from tests.referee.actor import Actor
@@ -68,7 +68,7 @@ def evidence(
     findings: Sequence[Any] = (), breaks: tuple[Break, ...] = (), flaky: dict[str, str] | None = None, night: str = ""
 ) -> Evidence:
     """Returns what a right client shows, with the mistakes that are given."""
-    space = space_of()
+    space = make_space()
     verdict = Verdict(space, 1, ("test",), frozenset(space.axes), breaks, flaky or {})
     cells = {
         "operation": {"payment_initiation": True, "token": True, "bulk_status": True},

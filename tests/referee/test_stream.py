@@ -7,7 +7,7 @@ from flask import Flask
 
 from sandbox.extensions.referee import rule, stream
 from sandbox.extensions.referee.rule import RuleState
-from sandbox.extensions.referee.stream import referee_of
+from sandbox.extensions.referee.stream import find_referee
 from sandbox.worlds.registry import WorldRegistry
 from tests.referee.actor import Actor
 
@@ -78,8 +78,8 @@ def test_a_reply_that_a_fault_spoils_is_heard_all_the_same(actor: Actor) -> None
 def test_the_journal_is_read_once(actor: Actor, worlds: WorldRegistry) -> None:
     actor.signed()
     world = worlds.get("default")
-    once = dict(referee_of(world).count_moves(world.bank))
-    assert once == dict(referee_of(world).count_moves(world.bank)) and set(once.values()) == {1}
+    once = dict(find_referee(world).count_moves(world.bank))
+    assert once == dict(find_referee(world).count_moves(world.bank)) and set(once.values()) == {1}
 
 
 def test_made_up_headers_do_not_make_the_referee_grow(
@@ -89,7 +89,7 @@ def test_made_up_headers_do_not_make_the_referee_grow(
     flow, letters = actor.pay(), "abcdefghijklmnop"
     for letter in letters:
         actor.status(flow, accept_language=f"fr, x{letter};q=0.5")
-    referee = referee_of(worlds.get("default"))
+    referee = find_referee(worlds.get("default"))
     assert len(referee._rules) <= 3 + 4
     asked = sum(times for (operation, *_), times in referee.met.items() if operation == "payment_status")
     assert asked == len(letters)

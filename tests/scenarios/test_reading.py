@@ -17,11 +17,11 @@ from sandbox.scenarios import (
     ScenarioErrors,
     list_shipped,
     load,
+    make_schema,
     read_content,
     read_fault,
     read_scenario,
     read_settings,
-    schema,
 )
 from sandbox.scenarios.reading import SHIPPED, load_shipped
 from sandbox.worlds.faults import Fault, FaultAnswer
@@ -66,7 +66,7 @@ rules: [{refuse: FORBIDDEN}]
 faults: [{delay: 1s}]
 steps: [reset]
 """
-VALIDATOR = Draft202012Validator(schema())
+VALIDATOR = Draft202012Validator(make_schema())
 
 
 def iban(name: str) -> str:
@@ -226,7 +226,7 @@ def test_the_schema_knows_what_is_shipped(name: str) -> None:
 
 
 def test_the_schema_is_one_and_takes_the_story() -> None:
-    Draft202012Validator.check_schema(schema())
+    Draft202012Validator.check_schema(make_schema())
     assert list(VALIDATOR.iter_errors(read_yaml(STORY, "story.yaml").to_python())) == []
 
 

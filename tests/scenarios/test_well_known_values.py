@@ -12,7 +12,7 @@ from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one
 from sandbox.scenarios import load, read_scenario
 from sandbox.scenarios.well_known_values import write_markdown
-from sandbox.web.docs.site import text_of
+from sandbox.web.docs.site import read_text
 
 Steps = list[dict[str, Any]]
 RULES = {f"{rule.title}, {rule.when.kind or 'any kind'}": rule for rule in load("default").rules}
@@ -297,7 +297,7 @@ def test_a_name_that_is_none_of_them_goes_its_ordinary_way(url: str) -> None:
 
 
 def test_the_documentation_has_the_table_as_it_is() -> None:
-    assert write_markdown(load("default")) in text_of("well-known-values")
+    assert write_markdown(load("default")) in read_text("well-known-values")
 
 
 def test_a_rule_about_direct_debits_has_its_value_too() -> None:

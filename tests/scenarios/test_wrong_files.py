@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 
 from sandbox.contract.decisions import Decisions
 from sandbox.reader.tree import read_yaml
-from sandbox.scenarios import ScenarioError, ScenarioErrors, read_content, read_scenario, read_settings, schema
+from sandbox.scenarios import ScenarioError, ScenarioErrors, make_schema, read_content, read_scenario, read_settings
 from tests.scenarios.wrong import EVERY, NOT_YAML, WrongFile
 
 TREES = [wrong for wrong in EVERY if wrong not in NOT_YAML]
-VALIDATOR = Draft202012Validator(schema())
+VALIDATOR = Draft202012Validator(make_schema())
 
 
 def errors_of(text: str) -> list[ScenarioError]:

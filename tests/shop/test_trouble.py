@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.bank_client import BUSY_SECONDS, BUSY_SECONDS_MAX, BankClient, BankSilent, seconds_of
+from sandbox.extensions.shop.bank_client import BUSY_SECONDS, BUSY_SECONDS_MAX, BankClient, BankSilent, read_seconds
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
@@ -106,7 +106,7 @@ def test_a_refusal_without_a_remedy_is_told(http: httpx.Client, controls: Contro
     ],
 )
 def test_retry_after_is_read_within_reason(told: str | None, seconds: int) -> None:
-    assert seconds_of(told, datetime(2027, 3, 1, 9, 0, tzinfo=UTC)) == seconds
+    assert read_seconds(told, datetime(2027, 3, 1, 9, 0, tzinfo=UTC)) == seconds
 
 
 def test_an_initiation_without_an_address_is_no_payment(

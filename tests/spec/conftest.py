@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
@@ -17,7 +17,7 @@ from tests.tpp import Tpp
 
 @pytest.fixture(scope="session")
 def register() -> WorldRegistry:
-    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+    return WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from werkzeug.test import TestResponse
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
 from sandbox.machine import machine_time
@@ -79,7 +79,7 @@ def test_a_status_has_the_same_rule_for_accept(tpp: Tpp, payment_id: str) -> Non
 
 
 def test_the_vendor_word_is_a_setting() -> None:
-    beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
+    beginning = make_first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     acme = Tpp(assemble(WorldRegistry(replace(beginning, settings=Decisions(vendor="acme")), machine_time)))
     assert is_accepted(acme.initiate(accept="application/vnd.acme.api+json; version=3"))
     assert refused(acme.initiate(accept=version(3)), 406, "SBX-0406-000001")

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
@@ -21,7 +21,7 @@ AGAIN = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
 
 
 def where_reuse_is(word: str) -> Tpp:
-    beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
+    beginning = make_first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     return Tpp(
         assemble(
             WorldRegistry(

@@ -10,7 +10,7 @@ from flask import Flask
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.search import Break
-from sandbox.extensions.vary.space import Variant, space_of
+from sandbox.extensions.vary.space import Variant, make_space
 from sandbox.extensions.vary.verdict import judge
 from sandbox.scenarios.reading import read_settings
 from sandbox.worlds.registry import WorldRegistry
@@ -159,7 +159,7 @@ PAIRS: dict[str, Toy] = {
 
 def verdict_on(laboratory: Laboratory, toy: Toy, axes: list[str], strength: int) -> tuple[Break, ...]:
     """What is blamed for the failures of a toy among these axes and some more."""
-    space = space_of(names=[*axes, *NOISE])
+    space = make_space(names=[*axes, *NOISE])
 
     def trial(found: Variant) -> VariantRun:
         why = laboratory.breaks(toy, **dict(found.changes))

@@ -5,7 +5,7 @@ import re
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from sandbox.banking.pkce import challenge_of
+from sandbox.banking.pkce import compute_challenge
 from tests.payer import approve, bearer, begin, code_form, details, post_form, refuse, signed, tokens
 from tests.reader import Reader
 from tests.tpp import VERIFIER, Tpp, payment
@@ -67,7 +67,7 @@ def pays_helene(tpp: Tpp) -> None:
 
 def come_back(tpp: Tpp, verifier: str = VERIFIER, state: str = "s-1") -> list[tuple[str, str]]:
     """What a flow brings back."""
-    begun = begin(tpp, headers={"code_challenge": challenge_of("S256", verifier)})
+    begun = begin(tpp, headers={"code_challenge": compute_challenge("S256", verifier)})
     return parse_qsl(urlsplit(approve(tpp, f"{begun.address}?state={state}", "alice").get_json()["redirect"]).query)
 
 

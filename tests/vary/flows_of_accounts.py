@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from sandbox.client import AccountCopy, Refused, Tokens, TransactionInfo, code_from, returned
-from sandbox.extensions.shop.bank_client import seconds_of
+from sandbox.extensions.shop.bank_client import read_seconds
 from sandbox.testing import BankFixture
 from tests.vary.steps import (
     BUSY,
@@ -301,6 +301,6 @@ def patient(bank: BankFixture, call: Callable[[], object]) -> object:
             if refused.status not in BUSY:
                 raise
             if refused.status == 429:
-                seconds = seconds_of(refused.retry_after, now(bank))
+                seconds = read_seconds(refused.retry_after, now(bank))
                 bank.clock.advance(f"{seconds if refused.retry_after else min(seconds << tries, 86400)}s")
     raise AssertionError("the bank is busy for ever")

@@ -8,7 +8,7 @@ from sandbox.banking.names import is_world_name
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant
-from sandbox.extensions.vary.space import space_of as space_of_axes
+from sandbox.extensions.vary.space import make_space as space_of_axes
 from tests.vary.toys import all_pairs, pairs_of, space_of, variant
 
 SPACES = {

@@ -8,7 +8,7 @@ from lxml import etree
 from sandbox.extensions.vary.report import as_junit, as_page, as_sarif
 from sandbox.extensions.vary.runs import Result
 from sandbox.extensions.vary.search import Break
-from sandbox.extensions.vary.space import Variant, space_of
+from sandbox.extensions.vary.space import Variant, make_space
 from sandbox.extensions.vary.verdict import Verdict
 
 ALONE, PAIR = Variant.of([("gateway", "502")]), Variant.of([("final_status", "ACSP"), ("vendor", "bank.example")])
@@ -19,7 +19,7 @@ BREAKS = (
     Break("four", ALONE, FAILURE, "mended soon"),
 )
 VERDICT = Verdict(
-    space_of(["gateway", "final_status", "vendor", "page_size"]),
+    make_space(["gateway", "final_status", "vendor", "page_size"]),
     2,
     ("one", "two", "two & three", "four"),
     frozenset({"gateway", "final_status", "vendor"}),

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
-from sandbox.extensions.vary.space import space_of as space_of_axes
+from sandbox.extensions.vary.space import make_space as space_of_axes
 from sandbox.extensions.vary.verdict import Verdict, judge
 from tests.vary.toys import Breaks, Toys, all_pairs, breaking, space_of, variant
 

@@ -13,7 +13,7 @@ import sandbox
 from sandbox.client import CallbackRefused, ForeignCallback, NoCallback, Refused
 from sandbox.contract.decision_rows import Axis, Value
 from sandbox.contract.decisions import AXES
-from sandbox.contract.reference_flows import axes_of
+from sandbox.contract.reference_flows import list_axes
 from sandbox.testing import Start
 from sandbox.testing.start import world_of
 from tests.vary.flows import FLOWS
@@ -47,7 +47,7 @@ def test_it_withstands_every_value_of_the_axes_that_it_shows(stage: Stage, name:
     """What passes differs from that of today, so the value was met, and the flow came to its end."""
     today = stage.play(FLOWS[name], {})
     assert today.result.passed, today.result.failure
-    for axis in axes_of(name):
+    for axis in list_axes(name):
         for value in AXES[axis].values[1:]:
             if value.within:
                 found = stage.play(FLOWS[name], {axis: value.name})

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 from sandbox.client import NoCallback
 from sandbox.contract.decision_rows import Axis, Value
 from sandbox.contract.decisions import AXES
-from sandbox.contract.reference_flows import SHOP, axes_of
+from sandbox.contract.reference_flows import SHOP, list_axes
 from sandbox.testing import Start
 from sandbox.testing.start import world_of
 from tests.shop.guest import seen
@@ -38,7 +38,7 @@ def test_the_table_says_which_axes_it_meets(stage: Stage) -> None:
         with world_of(stage.bank, "shop", Start()) as bank:
             journey(bank)
             met |= {row["name"] for row in bank.controls.listed("variants") if row["met"]}
-    assert met - {"client_certificates"} == set(axes_of(SHOP))
+    assert met - {"client_certificates"} == set(list_axes(SHOP))
 
 
 @pytest.mark.parametrize("axis, value", FORGED, ids=lambda one: one.name)

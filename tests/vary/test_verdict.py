@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, Runs, VariantRun
 from sandbox.extensions.vary.space import DEFAULT_BANK, Variant, read_variant
-from sandbox.extensions.vary.space import space_of as space_of_axes
+from sandbox.extensions.vary.space import make_space as space_of_axes
 from sandbox.extensions.vary.verdict import (
     Verdict,
     allow,

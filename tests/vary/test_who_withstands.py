@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import FLOWS as TABLE
-from sandbox.contract.reference_flows import SHOP, axes_of, describe_evidence
-from sandbox.web.docs.reference_tables import PAGES, table_of
+from sandbox.contract.reference_flows import SHOP, describe_evidence, list_axes
+from sandbox.web.docs.reference_tables import PAGES, find_table
 from tests.vary.flows import FLOWS
 
 ELSEWHERE = {
@@ -35,7 +35,7 @@ def test_a_reason_is_a_sentence_and_the_default_needs_none() -> None:
     for axis in AXES.values():
         reasons = [axis.unfelt, *(value.unfelt for value in axis.values)]
         assert all(reason.endswith(".") for reason in reasons if reason) and not axis.values[0].unfelt, axis.name
-    assert set(AXES) > set(axes_of(SHOP))
+    assert set(AXES) > set(list_axes(SHOP))
 
 
 def test_the_reference_says_of_each_axis_who_shows_it() -> None:
@@ -44,8 +44,8 @@ def test_the_reference_says_of_each_axis_who_shows_it() -> None:
         (line,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
         assert describe_evidence(axis) in line and axis.about[:30] in line
     for name, words in TABLE.items():
-        assert f"| `{name}` | {words} | {', '.join(axes_of(name))} |" in page
-    head, rows = table_of("variants")
+        assert f"| `{name}` | {words} | {', '.join(list_axes(name))} |" in page
+    head, rows = find_table("variants")
     place = head.index("withstood")
     expected = {name: describe_evidence(axis).replace("`", "") for name, axis in AXES.items()}
     assert {row[0]: row[place] for row in rows} == expected
@@ -55,4 +55,4 @@ def test_the_guide_counts_as_the_table_does() -> None:
     felt = len([axis for axis in AXES.values() if not axis.unfelt])
     text = " ".join(VARY.read_text().split())
     assert f"{len(TABLE)} flows show {felt} of the {len(AXES)} axes" in text
-    assert f"the other {len(AXES) - felt}" in text and f"the demo shop meets {len(axes_of(SHOP))}." in text
+    assert f"the other {len(AXES) - felt}" in text and f"the demo shop meets {len(list_axes(SHOP))}." in text

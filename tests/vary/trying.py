@@ -10,7 +10,7 @@ from sandbox.extensions.vary.call_comparison import list_axes_met
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.search import Search
-from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant, space_of
+from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant, make_space
 from sandbox.extensions.vary.verdict import Verdict, judge
 from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import world_of
@@ -59,7 +59,7 @@ class Stage:
         return trial
 
     def verdict(self, flow: Flow, strength: int, seed: int = 1) -> Verdict:
-        return judge(Runs(self.trial(flow)), space_of(), strength, seed)
+        return judge(Runs(self.trial(flow)), make_space(), strength, seed)
 
     def breaks(self, flow: Flow, rows: Sequence[Variant]) -> list[str]:
         """What breaks the flow in these rows, shrunk to the axes that suffice."""
@@ -76,4 +76,4 @@ class Stage:
 
 def every_value_once() -> tuple[Variant, ...]:
     """The bank of today, and few variants in which each value occurs."""
-    return find_cover(space_of(), 1).variants
+    return find_cover(make_space(), 1).variants

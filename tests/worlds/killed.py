@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank import payments, psu_actions
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.records import Creditor, Origin, PaymentRequest
@@ -35,7 +35,7 @@ from sandbox.worlds.snapshot import StoredActs, replay
 from sandbox.worlds.world import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
 
-BEGINNING = first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0)
+BEGINNING = make_first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0)
 ROUNDS_OF_A_FILE = 4
 LONGEST = 20  # seconds; a child that says nothing for so long is a fault
 BY_CALL = 0.15  # how often a child also answers real calls, which takes it longer to begin with

@@ -18,12 +18,12 @@ from uuid import UUID
 import orjson
 import requests
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank.state import Bank
 from sandbox.storage import checkpoint
 from sandbox.storage.memory_log import play
 from sandbox.storage.store import open_store
-from sandbox.worlds.beginning import bank_of, read_beginning
+from sandbox.worlds.beginning import make_bank, read_beginning
 from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
 from tests.spec import files
@@ -46,7 +46,7 @@ FIELDS = {
 
 
 def world_as_imported(content: bytes) -> dict[str, Any]:
-    app = assemble(WorldRegistry(first_beginning(seed=1), lambda: MACHINE))
+    app = assemble(WorldRegistry(make_first_beginning(seed=1), lambda: MACHINE))
     reply = Tpp(app).http.post("/_sandbox/import?as=carried", data=content)
     assert reply.status_code == 201, reply.text
     return seen(Tpp(app, "carried"))
@@ -55,7 +55,7 @@ def world_as_imported(content: bytes) -> dict[str, Any]:
 def worlds_of_state(path: Path) -> dict[str, Any]:
     store = open_store(path)
     try:
-        app = assemble(WorldRegistry(first_beginning(seed=1), lambda: MACHINE, store))
+        app = assemble(WorldRegistry(make_first_beginning(seed=1), lambda: MACHINE, store))
         assert store.notes == []
         return {name: seen(Tpp(app, name)) for name in WORLDS}
     finally:
@@ -68,7 +68,7 @@ def banks_of_state(path: Path, name: str) -> tuple[Bank, Bank]:
     try:
         row = store.find(name)
         assert row is not None
-        new, after = (bank_of(*read_beginning(row.beginning)) for _ in range(2))
+        new, after = (make_bank(*read_beginning(row.beginning)) for _ in range(2))
         play(after, store.read_acts(row.id, row.root, row.position.head), row.root.acts)
         return new, after
     finally:

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sandbox.storage.marks import LogHead, act_mark, root_of
+from sandbox.storage.marks import LogHead, act_mark, compute_root
 from sandbox.storage.store import Position, is_address, seal_of
 
 
@@ -51,7 +51,7 @@ def lose_acts(state: Path | str, name: str, count: int = 1) -> list[str]:
     left = acts - count
     gone = rows(state, f"SELECT verb FROM acts WHERE world = {world} AND number > {left} ORDER BY number")
     last = rows(state, f"SELECT mark FROM acts WHERE world = {world} AND number = {left}")
-    head = last[0][0] if last else root_of(bytes(beginning))
+    head = last[0][0] if last else compute_root(bytes(beginning))
     change(
         state,
         f"DELETE FROM acts WHERE world = {world} AND number > {left}",
@@ -64,7 +64,7 @@ def lose_acts(state: Path | str, name: str, count: int = 1) -> list[str]:
 def mark_anew(state: Path | str, name: str = "default") -> None:
     """All marks of a world's acts are made again, as by a program that wrote these very acts."""
     ((world, beginning),) = rows(state, f"SELECT id, beginning FROM worlds WHERE name = '{name}'")
-    head = LogHead(0, root_of(bytes(beginning)))
+    head = LogHead(0, compute_root(bytes(beginning)))
     for _, act, *content, _ in rows(state, f"SELECT * FROM acts WHERE world = {world} ORDER BY number"):
         head = LogHead(act, act_mark(head.mark, act, *content))
         change(state, f"UPDATE acts SET mark = {head.mark} WHERE world = {world} AND number = {act}")

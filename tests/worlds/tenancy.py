@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
@@ -35,7 +35,7 @@ class Server:
         self.machine = machine or Machine()
         self.state = path
         self.store: Store = open_store(path)  # a file or a database
-        beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=rate)
+        beginning = make_first_beginning(seed=7, at=read_instant(MORNING), rate=rate)
         self.worlds = WorldRegistry(beginning, self.machine, self.store, Room(worlds_max, HALF_AN_HOUR))
         self.app: Flask = assemble(self.worlds)
         self.app.testing = True

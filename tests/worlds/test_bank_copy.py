@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import Status
@@ -92,7 +92,7 @@ def in_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
     "asked, place",
     (
         (("GET", "/payments", {}), (initiation_views, "make_initiation_row")),
-        (("GET", "/export", {}), (exporter, "head_of")),
+        (("GET", "/export", {}), (exporter, "make_head")),
         (("GET", "/export", {}), (exporter, "hash_state")),
         (("POST", "/worlds/default/fork", {"as": "second"}), (World, "from_snapshot")),
     ),
@@ -136,8 +136,8 @@ def test_an_await_ends_once_its_caller_is_gone(tpp: Tpp, world: World, monkeypat
     monkeypatch.setattr(clock_moves, "MOMENTS_AT_ONCE", 1)
     target = Status.CANC
     with work_for_caller(lambda: True), pytest.raises(AbandonedError):
-        clock_moves.foresee(world, payment, target, timedelta(hours=2))
-    assert clock_moves.foresee(world, payment, target, timedelta(hours=2)) > world.bank.clock.now
+        clock_moves.foresee_status(world, payment, target, timedelta(hours=2))
+    assert clock_moves.foresee_status(world, payment, target, timedelta(hours=2)) > world.bank.clock.now
 
 
 def test_payments_are_made_while_the_log_is_compacted(tpp: Tpp, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_a_world_starts_from_the_checkpoint_of_the_moment_at_which_it_was_due(
 ) -> None:
     monkeypatch.setattr(checkpoint, "EVERY", 4)
     monkeypatch.setattr(checkpoint, "PIECE", 1000)
-    beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
+    beginning = make_first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     with closing(open_store(tmp_path / "bank.state")) as store:
         worlds = WorldRegistry(beginning, machine_time, store)
         tpp = Tpp(assemble(worlds))

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from sandbox.app import first_beginning
+from sandbox.app import make_first_beginning
 from sandbox.scenarios.reading import load
 from sandbox.storage.codec import decode_bytes, encode_bytes
 from sandbox.worlds import beginning as beginnings
@@ -19,7 +19,7 @@ OPENING = datetime(2027, 3, 1, 8, tzinfo=UTC)
 
 def test_a_beginning_is_read_as_it_was_written() -> None:
     for scenario in (None, load("default")):
-        begun = replace(first_beginning(seed=7, at=OPENING, scenario=scenario), secret="0" * 32)
+        begun = replace(make_first_beginning(seed=7, at=OPENING, scenario=scenario), secret="0" * 32)
         found, opening = read_beginning(write_beginning(begun, OPENING))
         assert opening == OPENING
         for row in fields(Beginning):
@@ -27,7 +27,7 @@ def test_a_beginning_is_read_as_it_was_written() -> None:
 
 
 def test_a_beginning_with_other_people_or_settings_does_not_take_what_was_packed_before() -> None:
-    first = first_beginning(seed=7, at=OPENING)
+    first = make_first_beginning(seed=7, at=OPENING)
     write_beginning(first, OPENING)
     settings = replace(first.settings, requests_per_minute=5)
     people = replace(first.fixtures, clients={})  # of the same digest
@@ -55,7 +55,7 @@ def test_a_stored_world_takes_few_bytes(server: Server) -> None:
     assert row is not None and len(row.beginning) < 5_000
 
 
-GOOD = write_beginning(first_beginning(seed=7, at=OPENING), OPENING)
+GOOD = write_beginning(make_first_beginning(seed=7, at=OPENING), OPENING)
 OWN, _, ALIKE = GOOD.partition(b"\n")
 BAD = {
     "empty": b"",

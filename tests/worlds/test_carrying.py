@@ -18,14 +18,14 @@ import pytest
 import requests
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
 from sandbox.scenarios.reading import SHIPPED, load, read_fault, read_rule
 from sandbox.storage.state_hash import hash_state
 from sandbox.storage.transfer import file_reader, importer
-from sandbox.storage.transfer.bounds import fault_content, write_rule
+from sandbox.storage.transfer.bounds import list_fault_content, write_rule
 from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
@@ -179,7 +179,7 @@ def with_ids_numbered(contents: list[bytes]) -> list[str]:
 @pytest.fixture(scope="module")
 def worlds() -> WorldRegistry:
     """One register for all: a file that is refused changes nothing, which each of them asserts."""
-    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+    return WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture(scope="module")
@@ -247,12 +247,12 @@ def test_a_world_with_people_of_its_own_brings_them_along(
 
 
 def test_a_world_that_began_at_a_time_of_another_zone_goes_along() -> None:
-    worlds = WorldRegistry(first_beginning(seed=7, at=datetime.fromisoformat(MORNING), rate=0), machine_time)
+    worlds = WorldRegistry(make_first_beginning(seed=7, at=datetime.fromisoformat(MORNING), rate=0), machine_time)
     assert imported(Tpp(assemble(worlds)), exported(Tpp(assemble(worlds))), "?as=b").status_code == 201
 
 
 def test_a_running_world_runs_on(app: Flask) -> None:
-    running = WorldRegistry(first_beginning(seed=7), machine_time)
+    running = WorldRegistry(make_first_beginning(seed=7), machine_time)
     tpp = Tpp(assemble(running))
     tpp.initiated()
     assert imported(tpp, exported(tpp), "?as=b").json["clock"]["mode"] == "running"
@@ -414,7 +414,7 @@ def test_every_rule_and_fault_of_a_shipped_scenario_reads_the_same_from_what_a_f
     rules = {rule for scenario in scenarios for rule in scenario.rules}
     faults = [fault for scenario in scenarios for fault in scenario.faults]
     assert rules and [rule for rule in rules if read_rule(write_rule(rule)) != rule] == []
-    assert faults and [fault for fault in faults if read_fault(fault_content(fault), "") != fault] == []
+    assert faults and [fault for fault in faults if read_fault(list_fault_content(fault), "") != fault] == []
 
 
 @pytest.mark.parametrize("number", [0, ACT, -2])

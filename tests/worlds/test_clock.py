@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.storage.format import StateFileError
 from sandbox.storage.store import Store, open_store
@@ -22,7 +22,7 @@ SOON = timedelta(seconds=AHEAD)
 
 def opened(state: Path | str, machine: Machine, rate: float = 1.0) -> tuple[WorldRegistry, Store]:
     store = open_store(state)
-    return WorldRegistry(first_beginning(7, read_instant(MORNING), rate), machine, store), store
+    return WorldRegistry(make_first_beginning(7, read_instant(MORNING), rate), machine, store), store
 
 
 def now(worlds: WorldRegistry, name: str = "default") -> datetime:
@@ -30,7 +30,7 @@ def now(worlds: WorldRegistry, name: str = "default") -> datetime:
 
 
 def test_while_it_runs_bank_time_goes_on_from_where_it_was(machine: Machine) -> None:
-    worlds = WorldRegistry(first_beginning(7, read_instant(MORNING), 1.0), machine)
+    worlds = WorldRegistry(make_first_beginning(7, read_instant(MORNING), 1.0), machine)
     tpp = Tpp(assemble(worlds))
     payment_id = tpp.initiated()
     machine.now += HOUR
@@ -117,7 +117,7 @@ def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(
 
 
 def test_what_is_true_outside_the_bank_follows_the_machine(machine: Machine) -> None:
-    worlds = WorldRegistry(first_beginning(7, read_instant(MORNING), 1.0), machine)
+    worlds = WorldRegistry(make_first_beginning(7, read_instant(MORNING), 1.0), machine)
     now(worlds)
     machine.now -= HOUR
     assert worlds.get("default").clock.real_time().timestamp() == machine.now

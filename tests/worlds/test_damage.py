@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.storage import checkpoint
 from sandbox.storage.format import DamageError, StateFileError
-from sandbox.storage.marks import LogHead, MarkError, act_mark, checksum_of, demand_chain
+from sandbox.storage.marks import LogHead, MarkError, act_mark, compute_checksum, demand_chain
 from sandbox.storage.store import open_store
 from sandbox.worlds.whole_stores import check_worlds
 from tests.worlds import damage
@@ -316,5 +316,5 @@ def test_a_chain_with_a_link_that_is_missing_changed_or_of_another_kind_is_refus
 
 def test_a_mark_tells_kinds_apart() -> None:
     values = ("1", 1, b"1", None, "None")
-    assert len({checksum_of(value) for value in values}) == len(values)
-    assert checksum_of("ab", "c") != checksum_of("a", "bc")
+    assert len({compute_checksum(value) for value in values}) == len(values)
+    assert compute_checksum("ab", "c") != compute_checksum("a", "bc")

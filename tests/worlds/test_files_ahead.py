@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.bulkfiles import stages
 from sandbox.bulkfiles.report import ValidationRules
@@ -112,7 +112,7 @@ def test_any_number_of_files_on_the_way_is_validated(tpp: Tpp, worlds: WorldRegi
 
 @pytest.fixture
 def running(machine: Machine) -> WorldRegistry:
-    return WorldRegistry(first_beginning(7, read_instant(MORNING), rate=1.0), machine)
+    return WorldRegistry(make_first_beginning(7, read_instant(MORNING), rate=1.0), machine)
 
 
 def test_a_running_clock_waits_just_before_the_validation(running: WorldRegistry, machine: Machine, slow: Slow) -> None:

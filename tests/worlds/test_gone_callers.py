@@ -14,7 +14,7 @@ from flask import Flask
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
-from sandbox.server.server import end, make_server, port_of, serve_in_background
+from sandbox.server.server import end, find_port, make_server, serve_in_background
 from sandbox.storage.long_work import AbandonedError, work_for_caller
 from sandbox.storage.transfer.importer import read_export
 from sandbox.worlds.clock_moves import move_clock
@@ -160,7 +160,7 @@ def test_a_server_that_ends_says_so_to_long_work() -> None:
     server = make_server(app, "127.0.0.1", 0, 4)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    with socket.create_connection(("127.0.0.1", port_of(server))) as line:
+    with socket.create_connection(("127.0.0.1", find_port(server))) as line:
         line.sendall(CALL)
         assert app.called.wait(A_WHILE) and app.before is False
         app.asks.set()

@@ -11,11 +11,11 @@ import pytest
 
 import sandbox.storage.transfer.form
 import sandbox.worlds.world  # noqa: F401  # its records too
-from sandbox.bank.verbs import NAMES, VERBS, parameters_of
+from sandbox.bank.verbs import NAMES, VERBS, list_parameters
 from sandbox.contract.decisions import Decisions
 from sandbox.people.fixtures import load_fixtures
 from sandbox.storage import checkpoint
-from sandbox.storage.codec import defaults_of, encode
+from sandbox.storage.codec import encode, list_defaults
 from sandbox.storage.record_names import RECORDS
 from sandbox.storage.transfer.form import SHIPPED, SHIPPED_FIXTURES, compute_people_digest
 from sandbox.worlds import call_history
@@ -33,11 +33,11 @@ def stored_names() -> dict[str, Any]:
     classes = {name: kind for name, kind in sorted(RECORDS.items()) if kind is not Decisions}
     return {
         "verbs": {
-            name: {parameter.name: described(parameter.default) for parameter in parameters_of(name)}
+            name: {parameter.name: described(parameter.default) for parameter in list_parameters(name)}
             for name in sorted(VERBS)
         },
         "records": {
-            name: {field: described(default) for field, default in defaults_of(kind)}
+            name: {field: described(default) for field, default in list_defaults(kind)}
             for name, kind in classes.items()
             if not issubclass(kind, Enum)
         },

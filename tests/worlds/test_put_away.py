@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.extensions.referee.stream import referee_of
+from sandbox.extensions.referee.stream import find_referee
 from sandbox.storage.format import StateFileError
 from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import Room, WorldRegistry
@@ -159,7 +159,7 @@ def test_with_a_file_a_full_server_puts_the_longest_idle_world_away(path: Path) 
 
 def test_without_a_file_a_full_server_refuses_a_new_world_and_says_what_to_do() -> None:
     worlds = WorldRegistry(
-        first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=3)
+        make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=3)
     )
     app = assemble(worlds)
     bare = Tpp(app)
@@ -177,7 +177,7 @@ def test_without_a_file_a_full_server_refuses_a_new_world_and_says_what_to_do() 
 
 def test_the_default_world_is_never_refused() -> None:
     worlds = WorldRegistry(
-        first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=1)
+        make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=1)
     )
     app = assemble(worlds)
     assert Tpp(app).control("DELETE", "/worlds/default").status_code == 204
@@ -295,7 +295,7 @@ def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> Non
         tpp = server.tpp(name)
         assert sorted(row["payment_id"] for row in tpp.listed("payments")) == sorted(ids) and len(ids) == 12
         assert [row["seq"] for row in tpp.listed("requests")] == list(range(1, 13))
-        assert sum(referee_of(server.worlds.find(name)).met.values()) == 12
+        assert sum(find_referee(server.worlds.find(name)).met.values()) == 12
     server.store.close()
 
 

@@ -10,7 +10,7 @@ from psycopg import OperationalError, errors
 from werkzeug.test import TestResponse
 
 from sandbox.banking.durations import read_instant
-from sandbox.extensions.referee.stream import referee_of
+from sandbox.extensions.referee.stream import find_referee
 from sandbox.storage import postgres_database, store
 from sandbox.storage.database import UnreachableError
 from sandbox.storage.format import StateFileError
@@ -311,7 +311,7 @@ def test_calls_and_findings_are_the_same_on_all_servers_and_numbered_once(server
     assert [call["seq"] for call in calls[0]] == list(range(1, len(calls[0]) + 1)) and len(calls[0]) == 48
     findings = [server.tpp("w").control("GET", "/referee").get_json() for server in servers]
     assert findings[0] == findings[1] and len(findings[0]["findings"]) > 20
-    assert [sum(referee_of(server.worlds.find("w")).met.values()) for server in servers] == [48, 48]
+    assert [sum(find_referee(server.worlds.find("w")).met.values()) for server in servers] == [48, 48]
 
 
 def test_findings_of_an_import_are_shown_by_the_other_server(servers: list[Server]) -> None:

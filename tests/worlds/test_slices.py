@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank import timeline
 from sandbox.bank.bounded_registers import TrackedDict
 from sandbox.bank.state import Bank
@@ -24,7 +24,7 @@ from sandbox.storage.format import StateFileError
 from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
 from sandbox.storage.transfer.exporter import act_line, export_lines
-from sandbox.storage.transfer.form import line_of
+from sandbox.storage.transfer.form import encode_line
 from sandbox.worlds import clock_moves
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.snapshot import StoredActs, replay
@@ -50,7 +50,7 @@ def store(state: Path | str) -> Iterator[Store]:
 
 
 def worlds_of(store: Store | None) -> WorldRegistry:
-    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
+    return WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
 
 
 def filled(worlds: WorldRegistry, payments: int = 5) -> Tpp:
@@ -158,7 +158,7 @@ def test_the_acts_of_a_store_are_read_in_slices_each_once(store: Store) -> None:
 def test_an_export_has_every_act_of_the_store_once(store: Store) -> None:
     worlds = worlds_of(store)
     filled(worlds)
-    lines = [line_of(act_line(number, act)) for number, act in enumerate(worlds.get("default").log, 1)]
+    lines = [encode_line(act_line(number, act)) for number, act in enumerate(worlds.get("default").log, 1)]
     assert len(lines) == 5 and list(export_lines(worlds.get("default")))[1 : 1 + len(lines)] == lines
 
 

@@ -13,7 +13,7 @@ import pytest
 import requests
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.storage import checkpoint
@@ -41,7 +41,7 @@ def nothing_left_open() -> Iterator[None]:
 def opened(state: Path | str) -> tuple[WorldRegistry, Flask, Store]:
     store = open_store(state)
     OPEN.append(store)
-    worlds = WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
+    worlds = WorldRegistry(make_first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
     app = assemble(worlds)
     app.testing = True
     return worlds, app, store

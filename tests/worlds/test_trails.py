@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.extensions.referee.stream import referee_of
+from sandbox.extensions.referee.stream import find_referee
 from sandbox.storage.format import StateFileError
 from sandbox.worlds import call_history
 from sandbox.worlds.call_history import StoredAttachments, read_attachments, write_attachments
@@ -121,7 +121,7 @@ def test_what_rooms_keep_of_another_program_begins_anew_and_calls_stay(
     monkeypatch.setattr(call_history, "compute_program_digest", lambda: "another program")
     again = Server(server.state, machine=server.machine)
     assert again.tpp("w").listed("requests") == before[0]["requests"]
-    assert referee_of(again.worlds.find("w")).counts.total() == 0
+    assert find_referee(again.worlds.find("w")).counts.total() == 0
     again.store.close()
 
 

@@ -37,7 +37,7 @@ def mcp(context: click.Context, url: str, world: str, key: str | None, over_http
     is_there = is_answering(url)
     if is_named and not is_there:
         raise click.ClickException(f"no sandbox answers at {url}; `bank-sandbox serve` starts one")
-    with address_of(url, is_there) as address, BankLink(address, world, key) as link:
+    with open_sandbox(url, is_there) as address, BankLink(address, world, key) as link:
         server = make_server(Toolbox(link), is_own=not is_there)
         about = "the sandbox at" if is_there else "a sandbox of its own, in memory, at"
         if not over_http:
@@ -53,7 +53,7 @@ def mcp(context: click.Context, url: str, world: str, key: str | None, over_http
 
 
 @contextmanager
-def address_of(url: str, is_there: bool) -> Iterator[str]:
+def open_sandbox(url: str, is_there: bool) -> Iterator[str]:
     """Yields the address of the sandbox. If no sandbox is there, starts one on a free port and ends it after the
     block."""
     if is_there:

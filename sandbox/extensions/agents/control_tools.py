@@ -12,7 +12,7 @@ from sandbox.extensions.agents.tool import Arguments, BankCaller, JsonSchema, To
 from sandbox.server_address import URL
 from sandbox.web.controls.control_row import JSON, Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.docs.controls_document import document, make_operation_id
+from sandbox.web.docs.controls_document import describe_controls, make_operation_id
 
 WORLD_FILE = "application/x-ndjson"  # is carried by commands, and has secrets in it
 SCHEMA_MAX = 3_000  # characters of one argument's schema; a scenario has 150,000
@@ -39,8 +39,8 @@ def is_tool(row: Control) -> bool:
 
 def make_control_tools(rows: Iterable[Control]) -> list[Tool]:
     rows = [row for row in rows if is_tool(row)]
-    described = document(URL, rows)
-    return [tool_of(row, described) for row in rows]
+    described = describe_controls(URL, rows)
+    return [make_tool(row, described) for row in rows]
 
 
 @cache
@@ -48,14 +48,14 @@ def make_all_control_tools() -> tuple[Tool, ...]:
     return tuple(make_control_tools(CONTROLS))
 
 
-def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
+def make_tool(row: Control, described: Mapping[str, Any]) -> Tool:
     """Makes the tool of a row. `described` is the operation in the OpenAPI document, which has the arguments."""
     address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
     operation = described["paths"][address][row.method.lower()]
     components = described["components"]["schemas"]
     shows_list = isinstance(row.reply, list)
     in_query, in_path = list_parameters(operation, "query"), list_parameters(operation, "path")
-    members, required = members_of(operation, components)
+    members, required = list_members(operation, components)
     assert not {*in_query} & {*members, *in_path}, f"two arguments of {row.name} have the same name"
     arguments = members | in_path | in_query  # a name of the path may also be a field: it has one value
     list_arguments = {name: schema for name, schema in SHOWING.items() if shows_list and name not in arguments}
@@ -81,8 +81,8 @@ def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
 
 def call_control(row: Control, bank: BankCaller, arguments: Arguments) -> ToolResult:
     query_names = [] if row.query is None else [*row.query.fields]
-    names = {name: _text_of(name, arguments[name]) for name in row.path_names}
-    query = {name: _text_of(name, arguments[name]) for name in query_names if name in arguments}
+    names = {name: _write_text(name, arguments[name]) for name in row.path_names}
+    query = {name: _write_text(name, arguments[name]) for name in query_names if name in arguments}
     body = {
         name: arguments[name]
         for name, field in row.fields.items()
@@ -99,7 +99,7 @@ def call_control(row: Control, bank: BankCaller, arguments: Arguments) -> ToolRe
     return ToolResult("done" if value is None else shortened, hints)
 
 
-def _text_of(name: str, value: Any) -> str:
+def _write_text(name: str, value: Any) -> str:
     """Returns a value as text for a path or a query."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -118,7 +118,9 @@ def list_parameters(operation: Mapping[str, Any], place: str) -> dict[str, JsonS
     }
 
 
-def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> tuple[dict[str, JsonSchema], list[str]]:
+def list_members(
+    operation: Mapping[str, Any], components: Mapping[str, Any]
+) -> tuple[dict[str, JsonSchema], list[str]]:
     """Returns the fields of a body, and the names of its required fields. If the body has alternatives, returns the
     fields of all alternatives."""
     content = operation.get("requestBody", {}).get("content", {}).get(JSON[0], {})
@@ -138,7 +140,7 @@ def make_argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> J
     """Returns the schema of an argument, in which the definitions stand in place of references. If this schema would be
     long or endless, returns a schema that allows any value."""
     try:
-        whole: JsonSchema = _inline(schema, components, ())
+        whole: JsonSchema = _inline_references(schema, components, ())
     except RecursionError:
         whole = {}
     if whole and len(json.dumps(whole)) <= SCHEMA_MAX:
@@ -152,14 +154,16 @@ def _resolve(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
     return resolved
 
 
-def _inline(value: Any, components: Mapping[str, Any], within: tuple[str, ...]) -> Any:
+def _inline_references(value: Any, components: Mapping[str, Any], within: tuple[str, ...]) -> Any:
     if isinstance(value, list):
-        return [_inline(item, components, within) for item in value]
+        return [_inline_references(item, components, within) for item in value]
     if not isinstance(value, dict):
         return value
     name = value.get("$ref")
     if isinstance(name, str):
         if name in within:
             raise RecursionError(name)
-        return _inline(_resolve(value, components), components, (*within, name))
-    return {word: _inline(item, components, within) for word, item in value.items() if not word.startswith("x-")}
+        return _inline_references(_resolve(value, components), components, (*within, name))
+    return {
+        word: _inline_references(item, components, within) for word, item in value.items() if not word.startswith("x-")
+    }

@@ -6,7 +6,7 @@ from functools import cache
 from math import log
 from typing import NamedTuple
 
-from sandbox.web.docs.site import SLUGS, text_of, title_of
+from sandbox.web.docs.site import SLUGS, find_title, read_text
 
 SCHEME = "sandbox://docs/"
 PAGE_MAX = 50_000  # characters
@@ -37,7 +37,7 @@ def read_page(uri: str) -> str | None:
     slug = uri.removeprefix(SCHEME)
     if not uri.startswith(SCHEME) or slug not in SLUGS:
         return None
-    text = text_of(slug)
+    text = read_text(slug)
     characters_left = len(text) - PAGE_MAX
     return (
         text
@@ -48,7 +48,7 @@ def read_page(uri: str) -> str | None:
 
 def list_page_titles() -> dict[str, str]:
     """Returns the title of each page by its address."""
-    return {SCHEME + slug: title_of(text_of(slug)) for slug in SLUGS}
+    return {SCHEME + slug: find_title(read_text(slug)) for slug in SLUGS}
 
 
 @cache
@@ -58,8 +58,8 @@ def list_sections() -> tuple[Section, ...]:
 
 def _read_sections() -> Iterator[Section]:
     for slug in SLUGS:
-        text = text_of(slug)
-        page = title_of(text)
+        text = read_text(slug)
+        page = find_title(text)
         starts = [match.start() for match in HEADING.finditer(text)] or [0]
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
             heading, _, body = text[start:end].partition("\n")
@@ -70,16 +70,16 @@ def search(words: str) -> list[DocumentationHit]:
     """Returns the sections that have the most of these words, the best first. A rare word counts more than a word that
     many sections have."""
     sought = {word.casefold() for word in WORD.findall(words)}
-    weights = {word: weight for word in sought if (weight := weight_of(word))}
+    weights = {word: weight for word in sought if (weight := compute_weight(word))}
     scored = [(score_of(section, weights), section) for section in list_sections()]
     best = sorted((hit for hit in scored if hit[0] > 0), key=lambda hit: -hit[0])[:HITS_MAX]
     return [
-        DocumentationHit(SCHEME + section.slug, section.page, section.title, excerpt_of(section.text, {*weights}))
+        DocumentationHit(SCHEME + section.slug, section.page, section.title, cut_excerpt(section.text, {*weights}))
         for _, section in best
     ]
 
 
-def weight_of(word: str) -> float:
+def compute_weight(word: str) -> float:
     """Returns how much a word counts, or 0 if no section has it."""
     count = sum(word in section.text.casefold() or word in section.title.casefold() for section in list_sections())
     return log(1 + len(list_sections()) / count) if count else 0
@@ -95,7 +95,7 @@ def score_of(section: Section, weights: Mapping[str, float]) -> float:
     return weight_found / (1 + len(text) / LONG)
 
 
-def excerpt_of(text: str, sought: set[str]) -> str:
+def cut_excerpt(text: str, sought: set[str]) -> str:
     """Returns a part of the text that begins shortly before the first line with most of the words."""
     if len(text) <= EXCERPT_MAX:
         return text

@@ -40,7 +40,7 @@ def look_around(bank: BankCaller, _: Arguments) -> ToolResult:
         "newest_refused": refused[-SHOWN:],
     }
     hints: list[Hint] = []
-    report = findings_of(bank)
+    report = read_findings(bank)
     if report is not None:
         overview["findings"] = report["counts"]
         first = next(after_findings(report, {}), None)
@@ -51,7 +51,7 @@ def look_around(bank: BankCaller, _: Arguments) -> ToolResult:
     return ToolResult(fit(overview), tuple(hints))
 
 
-def findings_of(bank: BankCaller) -> Any:
+def read_findings(bank: BankCaller) -> Any:
     """Returns the findings about clients, or None if the sandbox has no referee."""
     try:
         return bank.call("GET", "/referee")

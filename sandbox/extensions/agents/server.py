@@ -18,7 +18,7 @@ from sandbox.extensions.agents.documentation import list_page_titles, read_page
 from sandbox.extensions.agents.hints import OVERVIEW, SEARCH
 from sandbox.extensions.agents.prompts import BY_NAME, PROMPTS, Prompt
 from sandbox.extensions.agents.tool import Tool, ToolError
-from sandbox.extensions.agents.toolbox import Toolbox, nearest_of
+from sandbox.extensions.agents.toolbox import Toolbox, suggest_nearest
 
 MARKDOWN = "text/markdown"
 Context = ServerRequestContext[Any]
@@ -62,7 +62,7 @@ class ProtocolHandlers:
         text = await run_sync(read_page, params.uri)
         if text is None:
             raise make_invalid_error(
-                f"there is no resource {params.uri[:100]!r}{nearest_of(params.uri, list_page_titles())}"
+                f"there is no resource {params.uri[:100]!r}{suggest_nearest(params.uri, list_page_titles())}"
             )
         page = types.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[page])
@@ -73,7 +73,7 @@ class ProtocolHandlers:
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = BY_NAME.get(params.name)
         if prompt is None:
-            raise make_invalid_error(f"there is no prompt {params.name[:80]!r}{nearest_of(params.name, BY_NAME)}")
+            raise make_invalid_error(f"there is no prompt {params.name[:80]!r}{suggest_nearest(params.name, BY_NAME)}")
         try:
             text = prompt.fill(params.arguments or {})
         except ToolError as error:

@@ -58,7 +58,7 @@ def select_newest_rows(value: Any, limit: int, containing: str = "") -> tuple[An
     shortened: dict[str, Any] = {name: row for name, row in value.items() if name not in same}
     about = ""
     for name in lists.keys() - same:
-        rows = [row for row in lists[name] if not containing or containing.casefold() in _text_of(row).casefold()]
+        rows = [row for row in lists[name] if not containing or containing.casefold() in _write_text(row).casefold()]
         shortened[name] = rows[-limit:]
         if len(rows) > limit:
             about = f"{len(rows) - limit} older rows of {len(rows)} are left out; limit or containing shows them"
@@ -67,16 +67,16 @@ def select_newest_rows(value: Any, limit: int, containing: str = "") -> tuple[An
 
 def fit(value: Any, most: int = OUTPUT_MAX) -> Any:
     """Returns the value. If it is longer than `most` characters, cuts its inner lists and texts."""
-    text = _text_of(value)
+    text = _write_text(value)
     if len(text) <= most:
         return value
     if isinstance(value, str):
         return f"{text[:most]}... ({len(text) - most} more characters)"
     for items, characters in STEPS:
         shortened = _shorten(value, items, characters)
-        if len(_text_of(shortened)) <= most:
+        if len(_write_text(shortened)) <= most:
             return shortened
-    text = _text_of(shortened)
+    text = _write_text(shortened)
     return f"{text[:most]}... ({len(text) - most} more characters)"
 
 
@@ -92,5 +92,5 @@ def _shorten(value: Any, items: int, characters: int) -> Any:
     return value
 
 
-def _text_of(value: Any) -> str:
+def _write_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -35,7 +35,7 @@ class Toolbox:
     def find(self, name: str) -> Tool:
         """Returns the tool of this name. Otherwise raises ToolError, whose text suggests the most similar tool."""
         if name not in self.tools:
-            raise ToolError(f"there is no tool {name[:80]!r}{nearest_of(name, self.tools)}")
+            raise ToolError(f"there is no tool {name[:80]!r}{suggest_nearest(name, self.tools)}")
         return self.tools[name]
 
     def call(self, name: str, arguments: Arguments) -> ToolAnswer:
@@ -81,7 +81,7 @@ def check_arguments(tool: Tool, arguments: Arguments) -> None:
     properties = tool.schema["properties"]
     for name in arguments:
         if name not in properties:
-            raise ToolError(f"{tool.name} has no argument {name[:80]!r}{nearest_of(name, properties)}")
+            raise ToolError(f"{tool.name} has no argument {name[:80]!r}{suggest_nearest(name, properties)}")
     for name in tool.schema["required"]:
         if name not in arguments:
             raise ToolError(f"{tool.name} needs the argument {name}")
@@ -92,7 +92,7 @@ def check_arguments(tool: Tool, arguments: Arguments) -> None:
                 raise ToolError(f"{name}: {fault.message[:300]}")
 
 
-def nearest_of(name: str, names: Iterable[str]) -> str:
+def suggest_nearest(name: str, names: Iterable[str]) -> str:
     """Returns the end of a sentence about an unknown name, which suggests the most similar names."""
     hint = suggest(name, names)
     return f"; {hint}" if hint else ""

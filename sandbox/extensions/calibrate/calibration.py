@@ -15,16 +15,16 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from sandbox.bank.ledger import Compartment
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.contract.decisions import AXES, DEFAULTS
 from sandbox.contract.operations import BY_NAME
-from sandbox.extensions.calibrate.comparison import general
+from sandbox.extensions.calibrate.comparison import generalize_place
 from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
-from sandbox.extensions.calibrate.playing import BY_ITSELF, ClientSession, Player, RecordedStep, Scene, steps_of
+from sandbox.extensions.calibrate.playing import BY_ITSELF, ClientSession, Player, RecordedStep, Scene, list_steps
 from sandbox.extensions.calibrate.proposals import Proposal, propose
-from sandbox.extensions.calibrate.reconstruction import Shown, embedded, in_plain_names, make_bank
+from sandbox.extensions.calibrate.reconstruction import Shown, list_embedded, make_bank, simplify_names
 from sandbox.extensions.calibrate.search import NOT_TRIED, Choice, Trial, ValueSearch
-from sandbox.extensions.calibrate.windows import texts_in
+from sandbox.extensions.calibrate.windows import list_texts
 from sandbox.recordings.recorded_calls import RecordedCall
 
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a recording without times
@@ -94,14 +94,14 @@ def calibrate_calls(
 ) -> Calibration:
     """Returns what the calls prove about the axes. The search begins with the values in `variants`. Proposes payments
     as next calls only if `payments` is True."""
-    playable = known_initiations([call for call in recorded if is_playable(call)])
+    playable = drop_unknown_initiations([call for call in recorded if is_playable(call)])
     if not playable:
         return Calibration(
             open={axis: row.names for axis, row in AXES.items()},
             unmet=frozenset(AXES),
             notes=["no call of the recording has the contents and the secrets with which it can be played"],
         )
-    calls, notes = bound_calls(in_time(playable))
+    calls, notes = bound_calls(correct_times(playable))
     if len(playable) < len(recorded):
         notes.append(
             f"{len(recorded) - len(playable):,} calls were not played: they have no contents, their secrets are "
@@ -109,8 +109,8 @@ def calibrate_calls(
         )
     timed = all(call.began is not None for call in calls)
     opening = calls[0].began or OPENING if timed else OPENING
-    steps = steps_of(calls, opening)
-    settings, start = shown_at_once(calls)
+    steps = list_steps(calls, opening)
+    settings, start = read_shown_values(calls)
     shown, bank = Shown(calls, opening), PlayedBank(settings)
     player = Player(bank, shown, has_controls=any(step.is_control for step in steps))
     key = json.dumps(player.signer.public)
@@ -121,7 +121,7 @@ def calibrate_calls(
 
     search = ValueSearch(steps, player, begin, start | dict(variants))
     search.find()
-    calibration = findings(search)
+    calibration = make_calibration(search)
     calibration.settings, calibration.calls = settings, len(steps)
     calibration.notes = notes if timed else [*notes, "the recording has no times, so a second is between two calls"]
     open_axes = {axis: values for axis, values in calibration.open.items() if axis not in NOT_TRIED}
@@ -136,7 +136,7 @@ def is_playable(call: RecordedCall) -> bool:
     return call.has_contents and any(sign.isalnum() for sign in secret)
 
 
-def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+def drop_unknown_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """Returns the calls. Leaves out calls about an initiation that is older than the recording."""
     known, words = [], set[str]()
     for call in calls:
@@ -148,14 +148,14 @@ def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     return known
 
 
-def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+def correct_times(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """Returns the calls. The bank's clock was ahead if a reply shows transactions that are booked after the day of the
     call. All calls are then moved later by that number of days."""
     days = [
-        (date.fromisoformat(str(row.get("executiondate"))[:10]) - brussels_date(call.began)).days
+        (date.fromisoformat(str(row.get("executiondate"))[:10]) - find_brussels_date(call.began)).days
         for call in calls
         if call.began is not None and call.status == 200
-        for row in embedded(call, "transactions")
+        for row in list_embedded(call, "transactions")
         if DAY.match(str(row.get("executiondate"))) and not row.get("status")
     ]
     ahead = timedelta(days=max(days, default=0))
@@ -170,16 +170,16 @@ def bound_calls(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list
     seen = Counter[tuple[Any, ...]]()
     to_play, texts_seen, pages = [], set[str | None](), {"None"}
     for call in calls:
-        shape = call.method, len(call.path), call.path[0], call.status, frozenset(call.query), shape_of(call.reply)
+        shape = call.method, len(call.path), call.path[0], call.status, frozenset(call.query), find_shape(call.reply)
         seen[shape] += 1
         # Later calls need a read that gives an address, or the ids of the accounts of a token.
         # A page can be played only after the page that gave its key.
-        texts = {*texts_in(call.reply, ""), *([call.access_token] if call.path == ("accounts",) else [])}
+        texts = {*list_texts(call.reply, ""), *([call.access_token] if call.path == ("accounts",) else [])}
         is_needed = call.method != "GET" or not texts <= texts_seen or seen[shape] <= ALIKE_MAX
         if len(calls) <= PLAYED_MAX or (is_needed and str(call.query.get("next")) in pages):
             to_play.append(call)
             texts_seen |= texts
-            pages.add(str(in_plain_names(in_plain_names(call.reply_json).get("embedded")).get("nextpagekey")))
+            pages.add(str(simplify_names(simplify_names(call.reply_json).get("embedded")).get("nextpagekey")))
     left_out, rest = len(calls) - len(to_play), to_play[PLAYED_MAX:]
     notes = []
     if left_out:
@@ -189,13 +189,13 @@ def bound_calls(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list
     return to_play[:PLAYED_MAX], notes
 
 
-def shape_of(reply: Any) -> Any:
+def find_shape(reply: Any) -> Any:
     if isinstance(reply, dict):
-        return frozenset((name, shape_of(value)) for name, value in reply.items())
+        return frozenset((name, find_shape(value)) for name, value in reply.items())
     return type(reply).__name__
 
 
-def shown_at_once(calls: Sequence[RecordedCall]) -> tuple[dict[str, Any], dict[str, str]]:
+def read_shown_values(calls: Sequence[RecordedCall]) -> tuple[dict[str, Any], dict[str, str]]:
     """Returns the settings and the values of axes that single calls state: the vendor in Accept, and the life of an
     access token if all replies state the same."""
     vendors = [VENDOR.search(call.headers.get("accept", "")) for call in calls if call.status < 400]
@@ -208,7 +208,7 @@ def shown_at_once(calls: Sequence[RecordedCall]) -> tuple[dict[str, Any], dict[s
     return settings, {} if "vendor" in settings else {"vendor": vendor}
 
 
-def findings(search: ValueSearch) -> Calibration:
+def make_calibration(search: ValueSearch) -> Calibration:
     calibration = Calibration()
     met = frozenset[str]().union(*(result.met for result in search.results))
     calibration.unmet = frozenset(AXES) - met
@@ -221,23 +221,25 @@ def findings(search: ValueSearch) -> Calibration:
         if len(left) == 1:
             steps = dict.fromkeys(proof.step for value in excluded for proof in trials[value].proofs)
             calls = tuple(str(search.steps[step].call) for step in list(steps)[:CALLS_SHOWN])
-            places = {general(place): None for value in excluded for place in sorted(trials[value].proofs[0].places)}
+            places = {
+                generalize_place(place): None for value in excluded for place in sorted(trials[value].proofs[0].places)
+            }
             calibration.decided[axis] = Decided(left[0], calls, tuple(places))
         else:
             calibration.open[axis] = left
             partner = next((trial.partner for trial in trials.values() if trial.partner), None)
             if partner is not None:
                 calibration.partners[axis] = partner
-    calibration.outside = outside_of(search)
+    calibration.outside = list_outside(search)
     return calibration
 
 
-def outside_of(search: ValueSearch) -> list[Outside]:
+def list_outside(search: ValueSearch) -> list[Outside]:
     """Returns the differences that the best hypothesis does not explain, with one row for each operation and place."""
     rows: dict[tuple[str, str], Outside] = {}
     for step, result in zip(search.steps, search.results, strict=True):
         for place, text in result.differences.items():
-            shown_place = general(place)
+            shown_place = generalize_place(place)
             if shown_place.startswith(BY_ITSELF):
                 continue
             key = step.operation, shown_place
@@ -245,12 +247,12 @@ def outside_of(search: ValueSearch) -> list[Outside]:
                 rows[key] = rows[key]._replace(times=rows[key].times + 1)
             else:
                 rows[key] = Outside(
-                    str(step.call), step.operation, f"{shown_place}: {text}", clause_of(step, shown_place)
+                    str(step.call), step.operation, f"{shown_place}: {text}", find_clause(step, shown_place)
                 )
     return list(rows.values())
 
 
-def clause_of(step: RecordedStep, place: str) -> str:
+def find_clause(step: RecordedStep, place: str) -> str:
     for pattern, clause in CLAUSES:
         if pattern.match(place):
             return clause
@@ -270,7 +272,7 @@ class Drift(NamedTuple):
         return bool(self.axes or self.replies)
 
 
-def drift_of(calibration: Calibration, variants: Mapping[str, str], expected: Sequence[str]) -> Drift:
+def find_drift(calibration: Calibration, variants: Mapping[str, str], expected: Sequence[str]) -> Drift:
     axes = {}
     for axis, value in variants.items():
         if value in calibration.excluded.get(axis, ()):

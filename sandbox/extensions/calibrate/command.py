@@ -39,9 +39,9 @@ def calibrate(
     A RECORDING is a HAR, a file of mitmproxy, WireMock or Hoverfly, or the sandbox's own list of calls. With --check
     the exit status is 1 if the recording contradicts the SCENARIO.
     """
-    from sandbox.extensions.calibrate.calibration import calibrate_calls, drift_of, merge_recordings
+    from sandbox.extensions.calibrate.calibration import calibrate_calls, find_drift, merge_recordings
     from sandbox.extensions.calibrate.report import as_page, describe
-    from sandbox.extensions.calibrate.scenario_file import known_outside, write_scenario
+    from sandbox.extensions.calibrate.scenario_file import read_known_outside, write_scenario
     from sandbox.recordings.reading import read_recording
     from sandbox.recordings.recorded_calls import RecordingError
     from sandbox.scenarios import ScenarioErrors
@@ -50,21 +50,21 @@ def calibrate(
     variants: dict[str, str] = {}
     expected: list[str] = []
     if baseline is not None:
-        with refused_as_unreadable(baseline, ScenarioErrors, UnicodeDecodeError):
+        with explain_unreadable(baseline, ScenarioErrors, UnicodeDecodeError):
             text = baseline.read_text(encoding="utf-8-sig")
             scenario = read_scenario(text, baseline.stem)
-        variants, expected = given_variants(text), known_outside(text)
+        variants, expected = read_given_variants(text), read_known_outside(text)
         variants = dict(scenario.settings.variants) | variants
     recorded = []
     notes = []
     for path in recordings:
-        with refused_as_unreadable(path, RecordingError):
+        with explain_unreadable(path, RecordingError):
             recording = read_recording(path.read_bytes(), base)
         recorded.append(recording.calls)
         notes += [f"{path.name}: {note}" for note in recording.notes]
     calibration = calibrate_calls(merge_recordings(recorded), variants, payments=payments)
     calibration.notes[:0] = notes
-    drift = None if baseline is None else drift_of(calibration, variants, expected)
+    drift = None if baseline is None else find_drift(calibration, variants, expected)
     title = ", ".join(path.name for path in recordings)
     if target is not None:
         write_file(target, write_scenario(calibration, f"Calibrated by {title}").encode())
@@ -78,7 +78,7 @@ def calibrate(
 
 
 @contextmanager
-def refused_as_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None]:
+def explain_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None]:
     """Turns these errors within the block into a click error that names the file. The command then ends with the exit
     status 2."""
     try:
@@ -87,7 +87,7 @@ def refused_as_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None
         raise UnreadableInput(f"{path}: {error}") from None
 
 
-def given_variants(text: str) -> dict[str, str]:
+def read_given_variants(text: str) -> dict[str, str]:
     """Returns the axes and values in the text of a scenario. Reads the text itself, because the settings of a scenario
     do not list default values."""
     from sandbox.reader.tree import read_yaml

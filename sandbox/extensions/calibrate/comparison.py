@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from sandbox.extensions.calibrate.played_bank import OwnReply
-from sandbox.extensions.calibrate.variables import ADDRESSES, LINK, MADE, Variables, paired, plain
+from sandbox.extensions.calibrate.variables import ADDRESSES, LINK, MADE, Variables, pair_items, simplify_name
 
 Differences = dict[str, str]  # by place
 # Headers that the service or the sandbox speaks of; proxies and servers add others.
@@ -60,23 +60,24 @@ def read_facts(status: int, headers: Mapping[str, str], names: tuple[str, ...], 
     return ReplyFacts(status, headers, names, text, body, base)
 
 
-def own_facts(reply: OwnReply, base: str) -> ReplyFacts:
+def read_own_facts(reply: OwnReply, base: str) -> ReplyFacts:
     headers = {name.lower(): value for name, value in reply.headers}
     return read_facts(reply.status, headers, tuple(name for name, _ in reply.headers), reply.body, base)
 
 
 @lru_cache(10_000)
-def general(place: str) -> str:
+def generalize_place(place: str) -> str:
     """Returns the place without the numbers of list items: `body.accounts[].iban` for `body.accounts[3].iban`."""
     return ITEM.sub("[]", place)
 
 
-def weight_of(places: Collection[str]) -> int:
+def weigh_places(places: Collection[str]) -> int:
     """Returns the sum of the weights of these differences. A different status weighs most, because it hides all other
     differences. A different length of a list weighs more than a field. A field that differs in several items counts
     once."""
     return sum(
-        WEIGHTS.get(place) or WEIGHTS.get(place[place.rfind("(") :], PLACE) for place in set(map(general, places))
+        WEIGHTS.get(place) or WEIGHTS.get(place[place.rfind("(") :], PLACE)
+        for place in set(map(generalize_place, places))
     )
 
 
@@ -105,35 +106,37 @@ def compare(recorded: ReplyFacts, replayed: ReplyFacts, variables: Variables) ->
     differences: Differences = {}
     context = ComparisonContext(recorded.base, replayed.base, variables)
     differences |= compare_headers(recorded, replayed, context)
-    kinds = kind_of(recorded.body), kind_of(replayed.body)
+    kinds = name_kind(recorded.body), name_kind(replayed.body)
     if kinds[0] != kinds[1]:
         differences["kind of body"] = f"{kinds[0]} instead of {kinds[1]}"
     elif kinds[0] in ("an object", "a list"):
         differences |= compare_json(recorded, replayed, context)
     elif (
-        kinds[0] == "text" and recorded.text != replayed.text and plain_text(recorded.text) != plain_text(replayed.text)
+        kinds[0] == "text"
+        and recorded.text != replayed.text
+        and simplify_text(recorded.text) != simplify_text(replayed.text)
     ):
         differences["body"] = "another text"
     return differences
 
 
-def kind_of(body: Any) -> str:
+def name_kind(body: Any) -> str:
     if body is None or body == "":
         return "nothing"
-    return "an object" if isinstance(body, dict) else "a list" if isinstance(body, list) else kind_of_text(body)
+    return "an object" if isinstance(body, dict) else "a list" if isinstance(body, list) else name_kind_of_text(body)
 
 
-def kind_of_text(body: Any) -> str:
+def name_kind_of_text(body: Any) -> str:
     return "text" if isinstance(body, str) else "a value"
 
 
-def plain_text(text: str) -> str:
+def simplify_text(text: str) -> str:
     return " ".join(re.sub(r"[^a-zA-Z<>/]+", " ", text).split())
 
 
 def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: ComparisonContext) -> Differences:
     differences: Differences = {}
-    cases = case_of(recorded.names), case_of(replayed.names)
+    cases = name_case(recorded.names), name_case(replayed.names)
     if None not in cases and cases[0] != cases[1]:
         differences["case of header names"] = f"{cases[0]} instead of {cases[1]}"
     for name in HEADERS:
@@ -151,7 +154,7 @@ def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: Compari
     return differences
 
 
-def case_of(names: tuple[str, ...]) -> str | None:
+def name_case(names: tuple[str, ...]) -> str | None:
     """Returns `small letters` or `capitals` for the way in which header names are written. Looks only at headers that
     are compared, because servers add others. Returns None if there is none."""
     names = tuple(name for name in names if name.lower() in HEADERS)
@@ -162,7 +165,7 @@ def case_of(names: tuple[str, ...]) -> str | None:
 
 def compare_json(recorded: ReplyFacts, replayed: ReplyFacts, context: ComparisonContext) -> Differences:
     differences: Differences = {}
-    for place, look in (("white space of JSON", layout_of), ("escapes of JSON", escapes_of)):
+    for place, look in (("white space of JSON", name_layout), ("escapes of JSON", name_escapes)):
         looks = look(recorded.text), look(replayed.text)
         if None not in looks and looks[0] != looks[1]:
             differences[place] = f"{looks[0]} instead of {looks[1]}"
@@ -171,12 +174,12 @@ def compare_json(recorded: ReplyFacts, replayed: ReplyFacts, context: Comparison
     return differences
 
 
-def layout_of(text: str) -> str | None:
+def name_layout(text: str) -> str | None:
     bare = INSIDE.sub('""', text)
     return "lines and blanks" if "\n" in bare else "blanks" if ": " in bare or ", " in bare else "none"
 
 
-def escapes_of(text: str) -> str | None:
+def name_escapes(text: str) -> str | None:
     if ESCAPED.search(text):
         return "escapes"
     return "characters as they are" if "/" in text or not text.isascii() else None
@@ -191,10 +194,10 @@ def compare_values(
         if len(real) != len(played):
             word = OF_LENGTH if real and played else OF_NONE
             yield f"{place} {word}", f"{len(real)} instead of {len(played)} items"
-        for number, (item, played_item) in enumerate(paired(real, played)):
+        for number, (item, played_item) in enumerate(pair_items(real, played)):
             yield from compare_values(item, played_item, f"{place}[{number}]", name, context)
-    elif type_of(real) != type_of(played):
-        yield f"{place} (type)", f"{type_of(real)} instead of {type_of(played)}"
+    elif name_type(real) != name_type(played):
+        yield f"{place} (type)", f"{name_type(real)} instead of {name_type(played)}"
         if isinstance(real, str | JsonNumber) and isinstance(played, str | JsonNumber):
             texts = [value.digits if isinstance(value, JsonNumber) else value for value in (real, played)]
             if not is_same_amount(*texts):
@@ -225,8 +228,8 @@ def without_instants(value: Any) -> Any:
 def compare_objects(
     real: dict[str, Any], played: dict[str, Any], place: str, context: ComparisonContext
 ) -> Iterator[tuple[str, str]]:
-    played_names = {plain(key): key for key in played}
-    real_names = {plain(key): key for key in real}
+    played_names = {simplify_name(key): key for key in played}
+    real_names = {simplify_name(key): key for key in real}
     common = [key for key in real_names if key in played_names]
     if len(common) > 1 and common != [key for key in played_names if key in real_names]:
         yield "order of keys", f"{', '.join(real_names[key] for key in common[:4])} in {place}"
@@ -244,7 +247,7 @@ def compare_objects(
             yield f"{place}.{spelled} (missing)", "the field is not there"
 
 
-def type_of(value: Any) -> str:
+def name_type(value: Any) -> str:
     if value is None:
         return "null"
     return {bool: "a boolean", JsonNumber: "a number", str: "a text", dict: "an object", list: "a list"}[type(value)]
@@ -283,7 +286,7 @@ def compare_addresses(real: str, played: str, place: str, context: ComparisonCon
     differences: Differences = {}
     for fact, texts in (
         ("form", ["a whole address" if "//" in text else "a path" for text in (real, played)]),
-        ("host", [host_of(real, context.base), host_of(played, context.played_base)]),
+        ("host", [name_host(real, context.base), name_host(played, context.played_base)]),
         ("query", ["a query" if urlsplit(text).query else "no query" for text in (real, played)]),
     ):
         if texts[0] != texts[1]:
@@ -294,7 +297,7 @@ def compare_addresses(real: str, played: str, place: str, context: ComparisonCon
     return differences
 
 
-def host_of(address: str, base: str) -> str:
+def name_host(address: str, base: str) -> str:
     host = urlsplit(address).hostname
     return "the host of the bank" if host in (None, urlsplit(base).hostname) else "another host"
 

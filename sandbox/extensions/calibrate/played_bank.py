@@ -9,13 +9,13 @@ from io import BytesIO
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.bank.state import Bank
 from sandbox.contract.decisions import AXES, Decisions, with_changes
 from sandbox.server_address import HOST, PORT, URL
 from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.memory_log import MemoryLog
-from sandbox.storage.state_hash import state_of
+from sandbox.storage.state_hash import list_state
 from sandbox.worlds.clock import Pace
 from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.counts import Limits
@@ -50,7 +50,7 @@ class Moment(NamedTuple):
         """Whether both states have the same records and counts. Their settings may differ."""
         if self.limits != other.limits or self.first_calls != other.first_calls:
             return False
-        registers = zip(state_of(self.state), state_of(other.state), strict=True)
+        registers = zip(list_state(self.state), list_state(other.state), strict=True)
         return all(own == others for own, others in registers if own[0] != "settings")
 
 
@@ -68,7 +68,7 @@ class PlayedBank:
 
     def __init__(self, settings: Mapping[str, Any] = {}) -> None:
         self._settings = {**PLAYED, **settings}
-        self._beginning = first_beginning(rate=0.0)
+        self._beginning = make_first_beginning(rate=0.0)
         self._worlds = WorldRegistry(self._beginning, lambda: 0.0)
         self._app = assemble(self._worlds)
         self._world = self._worlds.default

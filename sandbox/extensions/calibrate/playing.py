@@ -34,21 +34,21 @@ from sandbox.extensions.calibrate.comparison import (
     ReplyFacts,
     compare,
     compare_callbacks,
-    own_facts,
     read_facts,
-    weight_of,
+    read_own_facts,
+    weigh_places,
 )
 from sandbox.extensions.calibrate.played_bank import ADDRESS, Moment, OwnReply, PlayedBank
 from sandbox.extensions.calibrate.reconstruction import (
     OPENED,
     Shown,
     ShownAccount,
-    basic_credentials,
-    in_plain_names,
-    line_of,
+    make_line,
     note_balances,
+    read_basic_credentials,
+    simplify_names,
 )
-from sandbox.extensions.calibrate.variables import Variables, address_in, callback_pairs
+from sandbox.extensions.calibrate.variables import Variables, find_address, read_callback_pairs
 from sandbox.recordings.recorded_calls import RecordedCall
 
 CONTROL = "_sandbox"
@@ -67,7 +67,7 @@ SEGMENTS = [
 ]
 
 
-def operation_of(method: str, path: Sequence[str]) -> str:
+def find_operation(method: str, path: Sequence[str]) -> str:
     """Returns the name of the operation. Returns `callback` for a call of the sandbox's controls, and an empty text for
     an unknown call."""
     if path[:1] == (CONTROL,):
@@ -184,13 +184,13 @@ class Player:
         if isinstance(body.get("payment_id"), str):
             body["payment_id"] = variables.own(body["payment_id"])
         reply = self._send(call.method, "".join(f"/{part}" for part in call.path), "", JSON_BODY, orjson.dumps(body))
-        content = json_of(reply)
+        content = read_json_object(reply)
         if step.facts.status != reply.status:
             return {"status": f"{step.facts.status} instead of {reply.status}"}, reply
         recorded, own = call.reply_json.get("redirect"), content.get("redirect")
         if isinstance(recorded, str) and isinstance(own, str):
-            pairs = dict(callback_pairs(own))
-            for name, value in callback_pairs(recorded):
+            pairs = dict(read_callback_pairs(own))
+            for name, value in read_callback_pairs(recorded):
                 if name in pairs:
                     variables.bind(value, pairs[name])
         differences = compare_callbacks(recorded, own)
@@ -217,13 +217,13 @@ class Player:
             if happened is not None:
                 again = self._send_recorded(call)
                 after = self._compare(step, again) | happened
-                if weight_of(after) < weight_of(differences):
+                if weigh_places(after) < weigh_places(differences):
                     own, differences = again, after
         self._bind(call, own)
         return {} if self.shown.has_older_secret(call) else differences, own
 
     def _compare(self, step: RecordedStep, own: OwnReply) -> Differences:
-        return compare(step.facts, own_facts(own, ADDRESS), self.session.variables)
+        return compare(step.facts, read_own_facts(own, ADDRESS), self.session.variables)
 
     def _send_recorded(self, call: RecordedCall) -> OwnReply:
         variables = self.session.variables
@@ -253,10 +253,10 @@ class Player:
     def _bind(self, call: RecordedCall, own: OwnReply) -> None:
         if call.status >= 400 and own.status >= 400 and call.status != 401:
             return
-        session, content = self.session, _json_value(own)
+        session, content = self.session, _read_json_value(own)
         session.variables.bind_reply(call.reply, content)
         headers = {name.lower(): value for name, value in own.headers}
-        recorded, address = address_in(call.reply_headers, call.reply), address_in(headers, content)
+        recorded, address = find_address(call.reply_headers, call.reply), find_address(headers, content)
         if recorded and address:
             session.variables.bind(recorded, address)
         if call.path[0] == "consent-uris" and isinstance(content, list) and content:
@@ -290,14 +290,14 @@ class Player:
                 ibans = self.shown.ibans_of.get(challenge, [])
                 redirect = self.approve(address, ibans)
                 if redirect:
-                    self.session.variables.bind(code, dict(callback_pairs(redirect)).get("code", ""))
+                    self.session.variables.bind(code, dict(read_callback_pairs(redirect)).get("code", ""))
 
     def _give_earlier_tokens(self, call: RecordedCall) -> None:
         """If the call has a token from before the recording, makes a consent in the played bank and binds the token to
         a new token. Does nothing if the recording shows too little of the earlier consent."""
         variables, shown = self.session.variables, self.shown
         token = call.access_token if call.path[0] == "accounts" else call.form.get("refresh_token")
-        credentials = basic_credentials(call)
+        credentials = read_basic_credentials(call)
         client_id = credentials[0] if credentials else call.headers.get("client-id", "")
         ibans = shown.ibans_of.get(shown.grant_of(token or ""), [])
         is_new = token in variables.texts or token in shown.challenge_of
@@ -317,8 +317,8 @@ class Player:
             for recorded, iban in shown.by_logical_id.items():
                 if recorded in call.path and iban in names:
                     variables.bind(recorded, names[iban])
-            code = dict(callback_pairs(callback))["code"]
-            return tokens.exchange(bank, client_id, code, uri, VERIFIER, BY_NAME["token"].versions[0])
+            code = dict(read_callback_pairs(callback))["code"]
+            return tokens.exchange_code(bank, client_id, code, uri, VERIFIER, BY_NAME["token"].versions[0])
 
         with suppress(Refusal, KeyError, IndexError):  # the recording shows too little of them
             issued = self.bank.ask(give)
@@ -342,7 +342,7 @@ class Player:
         if reply.status == 400 and "accounts" in body:
             del body["accounts"]
             reply = self._send("POST", f"/{CONTROL}/psu/approve", "", JSON_BODY, orjson.dumps(body))
-        redirect = json_of(reply).get("redirect")
+        redirect = read_json_object(reply).get("redirect")
         return redirect if isinstance(redirect, str) else ""
 
     def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
@@ -351,7 +351,7 @@ class Player:
 
         Acts of the bank itself are returned as differences, because another value may explain why the bank did them.
         """
-        call, content = step.call, json_of(own)
+        call, content = step.call, read_json_object(own)
         if call.status < 400 and str(content.get("error", "")).upper() == "INVALID_TPP":
             self._give_roles(call.headers.get("client-id", ""))
             return {BY_ITSELF: "the client has a role, which the nearest bank had not given to it"}
@@ -359,7 +359,7 @@ class Player:
         if len(call.path) < 3 or status == before or before is None:
             return None
         subject = self.session.variables.own(call.path[2])
-        address = address_in({}, content) or self.session.addresses.get(subject)
+        address = find_address({}, content) or self.session.addresses.get(subject)
         if not self.has_controls and before in UNSIGNED and address not in (None, *self.session.approved):
             if status in SIGNED:
                 self.approve(str(address))
@@ -378,7 +378,7 @@ class Player:
     def _balance(self, step: RecordedStep, own: OwnReply) -> bool:
         """Corrects the balance of an account if this reply is the first one to show it. Earlier calls do not show the
         balance. Returns whether the correction booked lines."""
-        content = in_plain_names(step.call.reply_json)
+        content = simplify_names(step.call.reply_json)
         iban = content.get("iban")
         if step.operation != "account" or own.status != 200 or not isinstance(iban, str):
             return False
@@ -387,12 +387,12 @@ class Player:
         self.session.balanced.add(iban)
         shown, played = ShownAccount(iban), ShownAccount(iban)
         note_balances(shown, content)
-        note_balances(played, in_plain_names(json_of(own)))
+        note_balances(played, simplify_names(read_json_object(own)))
         entries = []
         for currency, number in shown.balances.items():
             more = number - played.balances.get(currency, number)
             if more:
-                entries.append(line_of(iban, Money(more, currency), OPENED, "balance"))
+                entries.append(make_line(iban, Money(more, currency), OPENED, "balance"))
                 self.session.corrections[iban, currency] = more
 
         def post(bank: Bank) -> None:
@@ -443,25 +443,25 @@ class Player:
         return account.owners[0]
 
 
-def _json_value(reply: OwnReply) -> Any:
+def _read_json_value(reply: OwnReply) -> Any:
     try:
         return orjson.loads(reply.body)
     except orjson.JSONDecodeError:
         return reply.body
 
 
-def json_of(reply: OwnReply) -> dict[str, Any]:
-    content = _json_value(reply)
+def read_json_object(reply: OwnReply) -> dict[str, Any]:
+    content = _read_json_value(reply)
     return content if isinstance(content, dict) else {}
 
 
-def steps_of(calls: Sequence[RecordedCall], opening: datetime) -> list[RecordedStep]:
+def list_steps(calls: Sequence[RecordedCall], opening: datetime) -> list[RecordedStep]:
     """Returns the steps that can be played: calls of an operation, and acts of customers by the sandbox's controls. A
     call without a time is played a second after the call before it."""
     steps = []
     at = opening
     for number, call in enumerate(calls, 1):
-        operation = operation_of(call.method, call.path)
+        operation = find_operation(call.method, call.path)
         is_act = operation == "callback" and call.path[1:2] == ("psu",) and call.path[2:3][0] in CONTROLS_OF_CUSTOMERS
         if not operation or (operation == "callback" and not is_act) or call.is_lost:
             continue

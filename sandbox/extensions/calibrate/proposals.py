@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import UUID
 
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.bulkfiles.samples import fill_sample
 from sandbox.client.bodies import payment_body, standing_order_body
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
-from sandbox.extensions.calibrate.comparison import compare, own_facts
+from sandbox.extensions.calibrate.comparison import compare, read_own_facts
 from sandbox.extensions.calibrate.played_bank import ADDRESS, OwnReply
-from sandbox.extensions.calibrate.playing import RecordedStep, Scene, json_of, operation_of
-from sandbox.extensions.calibrate.reconstruction import sca_token_sent
+from sandbox.extensions.calibrate.playing import RecordedStep, Scene, find_operation, read_json_object
+from sandbox.extensions.calibrate.reconstruction import read_sca_token
 from sandbox.extensions.calibrate.search import Choice, ValueSearch
-from sandbox.extensions.calibrate.variables import Variables, address_in
+from sandbox.extensions.calibrate.variables import Variables, find_address
 from sandbox.recordings.recorded_calls import RecordedCall
 
 PROPOSALS_MAX = 12
@@ -81,23 +81,23 @@ def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bo
     and among equally cheap calls, those that decide most."""
     scenes: dict[int, Scene] = {}
     deciding = []
-    for candidate in candidates_of(search, payments=payments):
+    for candidate in list_candidates(search, payments=payments):
         number = candidate.source.number
         if number not in scenes:
-            scenes[number] = scene_of(search, candidate.source)
-        if axes := decided_by(search, scenes[number], candidate, open_choices):
+            scenes[number] = find_scene(search, candidate.source)
+        if axes := find_decided_axes(search, scenes[number], candidate, open_choices):
             deciding.append((candidate, axes))
     left, proposals = {axis for axis, _ in open_choices}, list[Proposal]()
     while deciding and len(proposals) < PROPOSALS_MAX:
         candidate, axes = min(deciding, key=lambda row: (row[0].cost, -len(row[1] & left)))
         deciding.remove((candidate, axes))
         if axes & left:
-            proposals.append(proposal_of(candidate, tuple(sorted(axes & left))))
+            proposals.append(make_proposal(candidate, tuple(sorted(axes & left))))
             left -= axes
     return proposals
 
 
-def scene_of(search: ValueSearch, step: RecordedStep) -> Scene:
+def find_scene(search: ValueSearch, step: RecordedStep) -> Scene:
     """Returns the scene after a step under the best hypothesis. If the step is a POST, which may not be done twice,
     returns the scene before it."""
     at = search.steps.index(step)
@@ -107,26 +107,26 @@ def scene_of(search: ValueSearch, step: RecordedStep) -> Scene:
     return search.player.scene()
 
 
-def decided_by(
+def find_decided_axes(
     search: ValueSearch, scene: Scene, candidate: Candidate, open_choices: Sequence[Choice]
 ) -> frozenset[str]:
     """Returns the axes that the calls would decide. They decide an axis if an open value of that axis leads to another
     reply than the best hypothesis."""
-    met, best = replies_to(search, scene, candidate, search.variants)
+    met, best = play_candidate(search, scene, candidate, search.variants)
     axes = set()
     for choice in open_choices:
         if choice[0] in met and choice[0] not in axes:
-            _, others = replies_to(search, scene, candidate, search.with_values(choice))
+            _, others = play_candidate(search, scene, candidate, search.with_values(choice))
             if len(best) != len(others) or any(map(are_different, best, others)):
                 axes.add(choice[0])
     return frozenset(axes)
 
 
 def are_different(reply: OwnReply, other: OwnReply) -> bool:
-    return bool(compare(own_facts(reply, ADDRESS), own_facts(other, ADDRESS), Variables()))
+    return bool(compare(read_own_facts(reply, ADDRESS), read_own_facts(other, ADDRESS), Variables()))
 
 
-def replies_to(
+def play_candidate(
     search: ValueSearch, scene: Scene, candidate: Candidate, variants: Mapping[str, str]
 ) -> tuple[set[str], list[OwnReply]]:
     """Plays the calls, and what SIGNING says. Returns the axes that were read, and the replies."""
@@ -143,10 +143,13 @@ def replies_to(
         request_id = str(UUID(int=0 if candidate.is_same_id else number, version=4))
         play(with_changes(call, {"request-id": request_id}))
     paid = candidate.calls[-1]
-    address = address_in({name.lower(): value for name, value in replies[-1].headers}, json_of(replies[-1]))
+    address = find_address({name.lower(): value for name, value in replies[-1].headers}, read_json_object(replies[-1]))
     if is_initiation(paid) and address and replies[-1].status == 201:
         player.approve(address)
-        row, recorded = BY_NAME[operation_of("POST", paid.path).replace("initiation", "status")], source.call.reply_json
+        row, recorded = (
+            BY_NAME[find_operation("POST", paid.path).replace("initiation", "status")],
+            source.call.reply_json,
+        )
         path = "/".join(("", *paid.path, str(recorded.get("payment_id") or recorded.get("paymentId")), "status"))
         play(replace(with_changes(with_version(paid, row.versions[0]), path=path), method="GET", body=""))
     return met, replies
@@ -156,7 +159,7 @@ def is_initiation(call: RecordedCall) -> bool:
     return call.method == "POST" and call.path[0].endswith("payments")
 
 
-def candidates_of(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
+def list_candidates(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
     """Yields for each operation and status its last accepted call, as it was and with something changed. Calls that pay
     or cancel are yielded only with `payments`."""
     last = {
@@ -165,9 +168,9 @@ def candidates_of(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]
         if step.facts.status < 300 and not step.is_control and "type=" not in step.call.split.query.lower()
     }
     for step in last.values():
-        call, same, on = step.call, (step.call, step.call), brussels_date(step.at)
+        call, same, on = step.call, (step.call, step.call), find_brussels_date(step.at)
         if call.method == "GET":
-            yield from (Candidate(step, (changed,)) for changed in changed_reads(step.operation, call, on))
+            yield from (Candidate(step, (changed,)) for changed in change_reads(step.operation, call, on))
             yield Candidate(step, same)
             if step.operation.endswith("_status"):
                 yield Candidate(step, (call,), wait=HOUR_AND_MORE)
@@ -178,11 +181,11 @@ def candidates_of(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]
             yield Candidate(step, same, PAYS)
         elif payments and is_initiation(call):
             ibans, twice = list(search.player.shown.accounts), (with_new_reference(call),) * 2
-            yield from (Candidate(step, (changed,), PAYS) for changed in changed_initiations(call, ibans, on))
+            yield from (Candidate(step, (changed,), PAYS) for changed in change_initiations(call, ibans, on))
             yield from (Candidate(step, twice, PAYS, is_same_id=is_same_id) for is_same_id in (False, True))
 
 
-def changed_reads(operation: str, call: RecordedCall, on: date) -> Iterator[RecordedCall]:
+def change_reads(operation: str, call: RecordedCall, on: date) -> Iterator[RecordedCall]:
     yield call
     yield with_changes(call, {"accept": call.headers.get("accept", "").partition(";")[0]})
     yield with_version(call, 1)
@@ -205,7 +208,7 @@ def changed_reads(operation: str, call: RecordedCall, on: date) -> Iterator[Reco
         yield replace(call, url=call.url.replace(call.path[2], UNKNOWN_ID))
 
 
-def changed_initiations(call: RecordedCall, ibans: Sequence[str], on: date) -> Iterator[RecordedCall]:
+def change_initiations(call: RecordedCall, ibans: Sequence[str], on: date) -> Iterator[RecordedCall]:
     fresh = with_new_reference(call)
     yield fresh
     body = fresh.json
@@ -285,15 +288,15 @@ def fill_text(text: str, names: Mapping[str, str], on: date, *, is_shell: bool) 
     return re.sub("|".join((*texts, DAY.pattern)), replacement, escaped)
 
 
-def proposal_of(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
-    on, calls = brussels_date(candidate.source.at), candidate.calls
-    names = {text: name for call in calls for text, name in names_in(call).items()}
+def make_proposal(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
+    on, calls = find_brussels_date(candidate.source.at), candidate.calls
+    names = {text: name for call in calls for text, name in name_texts(call).items()}
     used = {*names.values(), *(["request_id"] if candidate.is_same_id else [])}
     used |= {"signed"} if "signature" in calls[-1].headers else set()
     notes = [f"{name.upper()}: {meaning}" for name, meaning in MEANINGS.items() if name in used]
     notes += [SIGNING] if is_initiation(calls[-1]) else []
-    curl = "; ".join(curl_of(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
-    python = ", ".join(python_of(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
+    curl = "; ".join(write_curl(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
+    python = ", ".join(write_python(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
     if candidate.wait:
         seconds = int(candidate.wait.total_seconds())
         curl, python = f"sleep {seconds}; {curl}", f"sleep({seconds}), {python}"
@@ -301,12 +304,12 @@ def proposal_of(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
     return Proposal(decides, curl + comment, python + comment, candidate.source.call)
 
 
-def names_in(call: RecordedCall) -> dict[str, str]:
+def name_texts(call: RecordedCall) -> dict[str, str]:
     """Returns the texts of a call that its reader cannot send again, each with the name of what replaces it."""
     _, _, secret = call.headers.get("authorization", "").partition(" ")
     texts = {
         secret: "token" if call.access_token else "credentials",
-        sca_token_sent(call): "sca_token",
+        read_sca_token(call): "sca_token",
         call.headers.get("code-challenge", ""): "challenge",
         NEW_REFERENCE if NEW_REFERENCE in call.body else "": "reference",
     }
@@ -319,14 +322,14 @@ def names_in(call: RecordedCall) -> dict[str, str]:
     return {text: name for text, name in texts.items() if text and UNKNOWN_ID not in text}
 
 
-def headers_of(call: RecordedCall) -> dict[str, str]:
+def list_shown_headers(call: RecordedCall) -> dict[str, str]:
     return {name: call.headers[name.lower()] for name in SHOWN_HEADERS if name.lower() in call.headers}
 
 
-def curl_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_id: bool) -> str:
+def write_curl(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_id: bool) -> str:
     parts = ["curl", "-i"] + (["-X", call.method] if call.method != "GET" else [])
     parts += ["-H", '"Request-ID: $REQUEST_ID"' if is_same_id else '"Request-ID: $(uuidgen)"']
-    for name, value in headers_of(call).items():
+    for name, value in list_shown_headers(call).items():
         parts += ["-H", f'"{name}: {fill_text(value, names, on, is_shell=True)}"']
     if "signature" in call.headers:
         parts += ["-H", '"Signature: $SIGNATURE"', "-H", '"Digest: $DIGEST"', "-H", '"Date: $DATE"']
@@ -335,13 +338,13 @@ def curl_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_i
     return " ".join([*parts, f'"{fill_text(call.url, names, on, is_shell=True)}"'])
 
 
-def python_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_id: bool) -> str:
+def write_python(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_id: bool) -> str:
     def literal(text: str) -> str:
         words = fill_text(text, names, on, is_shell=False)
         return f"f{words!r}" if "{" in words else repr(words)
 
     request_id = "request_id" if is_same_id else "(request_id := str(uuid4()))"
-    headers = "".join(f", {name!r}: {literal(value)}" for name, value in headers_of(call).items())
+    headers = "".join(f", {name!r}: {literal(value)}" for name, value in list_shown_headers(call).items())
     content = f", content={literal(call.body)}" if call.body else ""
     if "signature" in call.headers:
         headers, content = f"{headers}, **signed(request_id, body := {literal(call.body)})", ", content=body"

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 from sandbox.bank.ledger import NOTHING, OUTSIDE, Books, Compartment, Ledger, LedgerEntry, Posting
 from sandbox.bank.records import METHODS, Account, Customer, RegisteredClient
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money, is_currency
 from sandbox.contract.decisions import Decisions
-from sandbox.extensions.calibrate.variables import plain
-from sandbox.people import load_fixtures, open_bank, past_of
+from sandbox.extensions.calibrate.variables import simplify_name
+from sandbox.people import find_past_books, load_fixtures, open_bank
 from sandbox.people.fixtures import Fixtures
 from sandbox.recordings.recorded_calls import RecordedCall
 
@@ -43,7 +43,7 @@ class ShownLine(NamedTuple):
     entry: LedgerEntry
 
     def is_booked(self, at: datetime) -> bool:
-        return self.entry.on < brussels_date(at) or self.seen is None or self.seen <= at + ONE_READ
+        return self.entry.on < find_brussels_date(at) or self.seen is None or self.seen <= at + ONE_READ
 
 
 @dataclass
@@ -63,16 +63,16 @@ class ShownAccount:
 
     @property
     def currencies(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.balances, *map(currency_of, self.lines)))) or ("EUR",)
+        return tuple(dict.fromkeys((*self.balances, *map(find_currency, self.lines)))) or ("EUR",)
 
 
-def in_plain_names(value: Any) -> dict[str, Any]:
-    return {plain(name): inner for name, inner in value.items()} if isinstance(value, dict) else {}
+def simplify_names(value: Any) -> dict[str, Any]:
+    return {simplify_name(name): inner for name, inner in value.items()} if isinstance(value, dict) else {}
 
 
-def embedded(call: RecordedCall, name: str) -> list[dict[str, Any]]:
-    rows = in_plain_names(in_plain_names(call.reply_json).get("embedded")).get(name)
-    return [in_plain_names(row) for row in rows] if isinstance(rows, list) else []
+def list_embedded(call: RecordedCall, name: str) -> list[dict[str, Any]]:
+    rows = simplify_names(simplify_names(call.reply_json).get("embedded")).get(name)
+    return [simplify_names(row) for row in rows] if isinstance(rows, list) else []
 
 
 class Shown:
@@ -84,8 +84,8 @@ class Shown:
         self.challenge_of: dict[str, str] = {}  # by the tokens that a reply brought
         self.sca_token_of: dict[str, str] = {}  # that was first sent with an access token
         self.ibans_of: dict[str, list[str]] = {}  # that were listed or read with the tokens of a grant
-        self._first_day = brussels_date(opening)
-        self._amounts = {amount for call in calls if call.method == "POST" for amount in amounts_in(call)}
+        self._first_day = find_brussels_date(opening)
+        self._amounts = {amount for call in calls if call.method == "POST" for amount in list_amounts(call)}
         for call in calls:
             self._note_tokens(call)
             self._note_accounts(call)
@@ -99,11 +99,11 @@ class Shown:
     def _note_tokens(self, call: RecordedCall) -> None:
         if call.access_token:
             sent = self.sca_token_of.get(call.access_token)
-            self.sca_token_of[call.access_token] = sent or sca_token_sent(call)
+            self.sca_token_of[call.access_token] = sent or read_sca_token(call)
         if call.path != ("token",) or call.status != 200:
             return
         challenge = self.grant_of(call.form.get("refresh_token", "")) or next(iter(call.challenges), "")
-        brought = in_plain_names(call.reply)
+        brought = simplify_names(call.reply)
         for name in ("accesstoken", "refreshtoken", "scatoken"):
             if isinstance(brought.get(name), str):
                 self.challenge_of[brought[name]] = challenge
@@ -112,7 +112,7 @@ class Shown:
         """Whether the call succeeded with a token from before the recording that the played bank cannot replace. This
         is an SCA token, or the token of a consent whose accounts no call shows. The differences of such a call prove
         nothing."""
-        token, sca_token = call.access_token or call.form.get("refresh_token"), sca_token_sent(call)
+        token, sca_token = call.access_token or call.form.get("refresh_token"), read_sca_token(call)
         if call.status >= 400 or not token:
             return False
         if token in self.challenge_of:
@@ -143,13 +143,13 @@ class Shown:
         if call.path[0] != "accounts" or call.status != 200:
             return
         if len(call.path) == 1:
-            rows = [row for row in embedded(call, "accounts") if self.account(row.get("iban"))]
+            rows = [row for row in list_embedded(call, "accounts") if self.account(row.get("iban"))]
             for row in rows:
                 self.by_logical_id[str(row.get("logicalid"))] = row["iban"]
                 self.accounts[row["iban"]].together |= {other["iban"] for other in rows}
                 self._note_read(call, row["iban"])
         elif len(call.path) == 2:
-            content = in_plain_names(call.reply_json)
+            content = simplify_names(call.reply_json)
             shown = self.account(content.get("iban"))
             if shown is not None:
                 self.by_logical_id.setdefault(call.path[1], shown.iban)
@@ -179,7 +179,7 @@ class Shown:
     def _note_listing(self, shown: ShownAccount, pages: Sequence[RecordedCall]) -> None:
         """Adds the lines of these pages that no earlier list had. Compares lines without their references, because a
         reference may differ at each read and may repeat."""
-        lines = [ShownLine(page.began, entry) for page in pages for entry in entries_of(page, shown.iban)]
+        lines = [ShownLine(page.began, entry) for page in pages for entry in list_entries(page, shown.iban)]
         is_oldest_first = bool(lines) and lines[0].entry.on < lines[-1].entry.on
         if is_oldest_first:
             lines.reverse()
@@ -194,9 +194,9 @@ class Shown:
                 fresh.append(line)
         shown.later += reversed([line for line in fresh if not self._is_past(line.entry)])
         shown.lines += [line.entry for line in fresh if self._is_past(line.entry)]
-        has_key = in_plain_names(in_plain_names(pages[-1].reply_json).get("embedded")).get("nextpagekey")
+        has_key = simplify_names(simplify_names(pages[-1].reply_json).get("embedded")).get("nextpagekey")
         if lines and has_key and not is_oldest_first:
-            shown.has_more.add(currency_of(lines[-1].entry))
+            shown.has_more.add(find_currency(lines[-1].entry))
 
     def _is_past(self, entry: LedgerEntry) -> bool:
         """Whether the line was booked before the recording began.
@@ -207,14 +207,14 @@ class Shown:
         return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)
 
 
-def currency_of(entry: LedgerEntry) -> str:
+def find_currency(entry: LedgerEntry) -> str:
     return entry.postings[0].amount.currency
 
 
-def entries_of(call: RecordedCall, iban: str) -> Iterator[LedgerEntry]:
+def list_entries(call: RecordedCall, iban: str) -> Iterator[LedgerEntry]:
     """Yields the booked lines of an account that a reply shows."""
-    for row in embedded(call, "transactions"):
-        number, currency = number_of(row.get("amount")), row.get("currency")
+    for row in list_embedded(call, "transactions"):
+        number, currency = read_number(row.get("amount")), row.get("currency")
         if number is None or not isinstance(currency, str) or not is_currency(currency) or row.get("status"):
             continue
         if row.get("creditdebitindicator") == "DBIT":
@@ -237,14 +237,14 @@ def entries_of(call: RecordedCall, iban: str) -> Iterator[LedgerEntry]:
         )
 
 
-def amounts_in(call: RecordedCall) -> Iterator[Decimal]:
+def list_amounts(call: RecordedCall) -> Iterator[Decimal]:
     inner = call.json.get("instructed_amount")
-    number = number_of(inner.get("amount") if isinstance(inner, dict) else call.json.get("amount"))
+    number = read_number(inner.get("amount") if isinstance(inner, dict) else call.json.get("amount"))
     if number is not None:
         yield abs(number)
 
 
-def number_of(value: Any) -> Decimal | None:
+def read_number(value: Any) -> Decimal | None:
     try:
         number = Decimal(str(value))
     except InvalidOperation:
@@ -255,8 +255,8 @@ def number_of(value: Any) -> Decimal | None:
 def note_balances(shown: ShownAccount, content: Mapping[str, Any]) -> None:
     """Stores the balance of each currency that a reply shows. Keeps the balance of an earlier reply."""
     parts = content.get("othercompartments")
-    for part in (content, *(map(in_plain_names, parts) if isinstance(parts, list) else ())):
-        number, currency = number_of(part.get("balance")), part.get("currency")
+    for part in (content, *(map(simplify_names, parts) if isinstance(parts, list) else ())):
+        number, currency = read_number(part.get("balance")), part.get("currency")
         if number is not None and isinstance(currency, str) and is_currency(currency):
             shown.balances.setdefault(currency, number)
 
@@ -276,10 +276,10 @@ def make_bank(
     for account in shown.accounts.values():
         if account.iban not in accounts:
             add_account(customers, accounts, account)
-    books = past_books(fixtures, shown, opening, corrections)
+    books = make_past_books(fixtures, shown, opening, corrections)
     bank = open_bank(fixtures, seed, opening, Decisions())
     bank.customers, bank.accounts = customers, accounts
-    bank.clients = clients_of(calls, fixtures, keys)
+    bank.clients = list_clients(calls, fixtures, keys)
     bank.ledger = Ledger(lambda: books)
     return bank
 
@@ -294,13 +294,13 @@ def add_account(customers: dict[str, Customer], accounts: dict[str, Account], sh
     accounts[shown.iban] = Account(shown.iban, kind, (owner,), shown.currencies)
 
 
-def past_books(
+def make_past_books(
     fixtures: Fixtures, shown: Shown, opening: datetime, corrections: Mapping[Compartment, Decimal]
 ) -> Books:
     """Returns the lines of all accounts from before the recording, and their balances."""
-    first_day = brussels_date(opening)
+    first_day = find_brussels_date(opening)
     seed = next((seed for seed in SEEDS if is_past_of(fixtures, seed, first_day, shown)), None)
-    shipped = past_of(fixtures, SEEDS[1] if seed is None else seed, first_day)
+    shipped = find_past_books(fixtures, SEEDS[1] if seed is None else seed, first_day)
     made_anew = [
         account
         for account in shown.accounts.values()
@@ -309,8 +309,8 @@ def past_books(
     shipped_kept = shipped.lines.keys() - {
         (account.iban, currency) for account in made_anew for currency in account.currencies
     }
-    entries = [own_side(line.entry, *key) for key in shipped_kept for line in shipped.lines[key]]
-    books = Books([*entries, *(entry for account in made_anew for entry in shown_entries(account))])
+    entries = [keep_own_side(line.entry, *key) for key in shipped_kept for line in shipped.lines[key]]
+    books = Books([*entries, *(entry for account in made_anew for entry in list_shown_entries(account))])
     balances = {
         (account.iban, currency): account.balances.get(currency, RICH)
         for account in made_anew
@@ -324,7 +324,7 @@ def past_books(
     return books
 
 
-def own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
+def keep_own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
     """Returns the entry with the postings of this account only. OUTSIDE takes the place of the other account, because
     that account may have another past in this bank."""
     own = [row for row in entry.postings if row.account == iban and row.amount.currency == currency]
@@ -338,7 +338,7 @@ def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> 
     accounts = [account for account in shown.accounts.values() if account.lines and account.iban in fixtures.accounts]
     if not accounts:
         return not any(account.lines for account in shown.accounts.values())
-    books = past_of(fixtures, seed, first_day)
+    books = find_past_books(fixtures, seed, first_day)
     for account in accounts:
         lines = {
             (line.on, line.posting.amount)
@@ -351,24 +351,26 @@ def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> 
     return True
 
 
-def shown_entries(account: ShownAccount) -> Iterator[LedgerEntry]:
+def list_shown_entries(account: ShownAccount) -> Iterator[LedgerEntry]:
     for currency in account.has_more:
-        last = min(entry.on for entry in account.lines if currency_of(entry) == currency)
-        yield from older_lines(account.iban, currency, last)
+        last = min(entry.on for entry in account.lines if find_currency(entry) == currency)
+        yield from make_older_lines(account.iban, currency, last)
     yield from reversed(account.lines)
 
 
-def older_lines(iban: str, currency: str, last: date) -> Iterator[LedgerEntry]:
+def make_older_lines(iban: str, currency: str, last: date) -> Iterator[LedgerEntry]:
     for number in range(1, OLDER_LINES + 1):
         with suppress(OverflowError):
-            yield line_of(iban, Money(Decimal("-0.01"), currency), last - timedelta(days=number), f"older-{number}")
+            yield make_line(iban, Money(Decimal("-0.01"), currency), last - timedelta(days=number), f"older-{number}")
 
 
-def line_of(iban: str, amount: Money, on: date, reference: str) -> LedgerEntry:
+def make_line(iban: str, amount: Money, on: date, reference: str) -> LedgerEntry:
     return LedgerEntry(reference, on, on, (Posting(iban, amount), Posting(OUTSIDE, -amount)))
 
 
-def clients_of(calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[str, ...]) -> dict[str, RegisteredClient]:
+def list_clients(
+    calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[str, ...]
+) -> dict[str, RegisteredClient]:
     """Returns the shipped clients, and the clients whose calls the bank accepted, with the secrets and redirect
     addresses that they sent. Each client also gets `keys`."""
     clients = dict(fixtures.clients)
@@ -379,7 +381,7 @@ def clients_of(calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[st
             continue
         if "client-id" in call.headers:
             addresses.setdefault(call.headers["client-id"], set()).add(call.headers.get("redirect-uri", ""))
-        credentials = basic_credentials(call)
+        credentials = read_basic_credentials(call)
         if credentials is not None:
             secrets[credentials[0]] = credentials[1]
     for name in {*addresses, *secrets}:
@@ -390,11 +392,11 @@ def clients_of(calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[st
     return {name: replace(client, keys=(*client.keys, *keys)) for name, client in clients.items()}
 
 
-def sca_token_sent(call: RecordedCall) -> str:
+def read_sca_token(call: RecordedCall) -> str:
     return call.headers.get("sca-token") or call.query.get("sca_token", "")
 
 
-def basic_credentials(call: RecordedCall) -> tuple[str, str] | None:
+def read_basic_credentials(call: RecordedCall) -> tuple[str, str] | None:
     scheme, _, encoded = call.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
         return None

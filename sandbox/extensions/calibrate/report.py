@@ -19,7 +19,7 @@ white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;background:var(--gone-ti
 SHOWN_MAX = 30  # open axes that the terminal lists
 
 
-def summary(calibration: Calibration) -> str:
+def write_summary(calibration: Calibration) -> str:
     return (
         f"{len(calibration.decided)} of {len(AXES)} axes decided by {calibration.calls:,} calls; "
         f"{len(calibration.open)} open, "
@@ -32,14 +32,14 @@ def describe(calibration: Calibration, drift: Drift | None) -> Iterator[str]:
         yield f"note     {note}."
     if drift is not None:
         yield from describe_drift(drift)
-        yield f"{summary(calibration)}."
+        yield f"{write_summary(calibration)}."
         return
     for axis, row in calibration.decided.items():
-        yield f"decided  {axis} is {row.value}: {does(axis, row.value)} ({AXES[axis].clause})"
+        yield f"decided  {axis} is {row.value}: {describe_value(axis, row.value)} ({AXES[axis].clause})"
         yield f"         proven by {'; '.join(row.calls[:2])}"
     met = [axis for axis in calibration.open if axis not in calibration.unmet]
     for axis in met[:SHOWN_MAX]:
-        yield f"open     {axis}: {' or '.join(calibration.open[axis])}{why_open(calibration, axis)}"
+        yield f"open     {axis}: {' or '.join(calibration.open[axis])}{explain_open_axis(calibration, axis)}"
     if len(met) > SHOWN_MAX:
         yield f"open     and {len(met) - SHOWN_MAX} more, which --json and --html list"
     for outside in calibration.outside:
@@ -47,7 +47,7 @@ def describe(calibration: Calibration, drift: Drift | None) -> Iterator[str]:
     for proposal in calibration.next:
         yield f"next     decides {', '.join(proposal.decides)}:"
         yield f"         {proposal.curl}"
-    yield f"{summary(calibration)}."
+    yield f"{write_summary(calibration)}."
 
 
 def describe_drift(drift: Drift) -> Iterator[str]:
@@ -66,11 +66,11 @@ def describe_outside(outside: Outside) -> str:
     return f"{outside.operation}, {outside.what} ({outside.clause}; {outside.call}{more})"
 
 
-def does(axis: str, value: str) -> str:
+def describe_value(axis: str, value: str) -> str:
     return AXES[axis].value(value).does.rstrip(".")
 
 
-def why_open(calibration: Calibration, axis: str) -> str:
+def explain_open_axis(calibration: Calibration, axis: str) -> str:
     partner = calibration.partners.get(axis)
     return "" if partner is None else f" (with {partner[0]} {partner[1]} another value explains the calls too)"
 
@@ -82,13 +82,13 @@ def as_page(calibration: Calibration, title: str, drift: Drift | None) -> str:
     met = [axis for axis in calibration.open if axis not in calibration.unmet]
     unmet = [axis for axis in calibration.open if axis in calibration.unmet]
     sections = [
-        ("changed", "What the recording contradicts", _drift(drift)),
-        ("outside", "Outside: what no value explains", _outside(calibration.outside)),
-        ("next", "The calls that would decide most", _next(calibration)),
-        ("decided", "Decided", _decided(calibration)),
-        ("excluded", "Excluded, of axes that are open", _excluded(calibration)),
-        ("open", "Open, though a call met the axis", _open(calibration, met)),
-        ("unmet", "Open: met by no call", _open(calibration, unmet)),
+        ("changed", "What the recording contradicts", _write_drift(drift)),
+        ("outside", "Outside: what no value explains", _write_outside(calibration.outside)),
+        ("next", "The calls that would decide most", _write_next(calibration)),
+        ("decided", "Decided", _write_decided(calibration)),
+        ("excluded", "Excluded, of axes that are open", _write_excluded(calibration)),
+        ("open", "Open, though a call met the axis", _write_open(calibration, met)),
+        ("unmet", "Open: met by no call", _write_open(calibration, unmet)),
     ]
     links = "".join(f'<a href="#{place}">{heading}</a>' for place, heading, content in sections if content)
     notes = "".join(f"<p>{escape_text(note)}.</p>" for note in calibration.notes)
@@ -97,17 +97,17 @@ def as_page(calibration: Calibration, title: str, drift: Drift | None) -> str:
         for place, heading, content in sections
         if content
     )
-    head = f"<h1>Calibrated by {escape_text(title)}</h1><p>{escape_text(summary(calibration))}.</p>{notes}"
+    head = f"<h1>Calibrated by {escape_text(title)}</h1><p>{escape_text(write_summary(calibration))}.</p>{notes}"
     return draw_whole_page(
         clean(f"Calibrated by {title}"), STYLE, f'{head}<nav aria-label="On this page">{links}</nav>{parts}'
     )
 
 
-def _drift(drift: Drift | None) -> str:
+def _write_drift(drift: Drift | None) -> str:
     return "" if drift is None else "".join(f"<p>{escape_text(line)}</p>" for line in describe_drift(drift))
 
 
-def _outside(rows: Sequence[Outside]) -> str:
+def _write_outside(rows: Sequence[Outside]) -> str:
     return "".join(
         write_article(
             "error",
@@ -118,7 +118,7 @@ def _outside(rows: Sequence[Outside]) -> str:
     )
 
 
-def _next(calibration: Calibration) -> str:
+def _write_next(calibration: Calibration) -> str:
     return "".join(
         write_article(
             "advice",
@@ -129,34 +129,36 @@ def _next(calibration: Calibration) -> str:
     )
 
 
-def _decided(calibration: Calibration) -> str:
+def _write_decided(calibration: Calibration) -> str:
     rows = (
-        (f"<code>{axis}</code>", f"<code>{escape_text(row.value)}</code>: {escape_text(does(axis, row.value))}",
+        (f"<code>{axis}</code>",
+         f"<code>{escape_text(row.value)}</code>: {escape_text(describe_value(axis, row.value))}",
          escape_text("; ".join(row.calls)), escape_text(", ".join(row.places)))
         for axis, row in calibration.decided.items()
     )  # fmt: skip
-    return _table(("axis", "value", "proven by", "places"), rows)
+    return _write_table(("axis", "value", "proven by", "places"), rows)
 
 
-def _excluded(calibration: Calibration) -> str:
+def _write_excluded(calibration: Calibration) -> str:
     rows = (
         (f"<code>{axis}</code>", escape_text(", ".join(values)))
         for axis, values in calibration.excluded.items()
         if axis not in calibration.decided
     )
-    return _table(("axis", "cannot be"), rows)
+    return _write_table(("axis", "cannot be"), rows)
 
 
-def _open(calibration: Calibration, axes: Sequence[str]) -> str:
+def _write_open(calibration: Calibration, axes: Sequence[str]) -> str:
     rows = (
-        (f"<code>{axis}</code>", escape_text(" or ".join(calibration.open[axis]) + why_open(calibration, axis)),
+        (f"<code>{axis}</code>",
+         escape_text(" or ".join(calibration.open[axis]) + explain_open_axis(calibration, axis)),
          escape_text(f"{AXES[axis].about} ({AXES[axis].clause})"))
         for axis in axes
     )  # fmt: skip
-    return _table(("axis", "values", "what could be otherwise"), rows)
+    return _write_table(("axis", "values", "what could be otherwise"), rows)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _write_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     cells = ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
     head = "".join(f"<th>{name}</th>" for name in heads)
     return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>" if cells else ""

@@ -10,10 +10,10 @@ KNOWN = "# known outside: "
 
 
 def write_scenario(calibration: Calibration, title: str) -> str:
-    return "\n".join(_lines(calibration, title)) + "\n"
+    return "\n".join(_write_lines(calibration, title)) + "\n"
 
 
-def _lines(calibration: Calibration, title: str) -> Iterator[str]:
+def _write_lines(calibration: Calibration, title: str) -> Iterator[str]:
     yield f"scenario: {_quote(title)}"
     yield f"about: {_quote(f'Calibrated by {calibration.calls} calls: {len(calibration.decided)} axes are decided.')}"
     if calibration.settings or calibration.decided:
@@ -36,7 +36,7 @@ def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
 
 
-def known_outside(text: str) -> list[str]:
+def read_known_outside(text: str) -> list[str]:
     """Returns the differences that the scenario lists as known. The calibration that wrote the scenario could not
     explain them."""
     return [line.removeprefix(KNOWN) for line in text.splitlines() if line.startswith(KNOWN)]

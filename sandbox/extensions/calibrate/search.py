@@ -33,9 +33,9 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.ledger import Compartment
 from sandbox.contract.decisions import AXES, DEFAULTS
-from sandbox.extensions.calibrate.comparison import OF_LENGTH, OF_NONE, general, weight_of
+from sandbox.extensions.calibrate.comparison import OF_LENGTH, OF_NONE, generalize_place, weigh_places
 from sandbox.extensions.calibrate.playing import CallResult, Player, RecordedStep, Scene
-from sandbox.extensions.calibrate.windows import windows_of
+from sandbox.extensions.calibrate.windows import list_windows
 
 Beginning = Callable[[int, Mapping[Compartment, Decimal]], Scene]  # of a seed, with corrections of balances
 SEEDS = (5, 11)  # what differs between two seeds is chance
@@ -99,7 +99,7 @@ class ValueSearch:
         self.make_begin = begin
         self.begin = begin(SEEDS[0], {})
         self.variants: dict[str, str] = dict(variants)
-        self.windows = windows_of(steps)
+        self.windows = list_windows(steps)
         self.trials: dict[Choice, Trial] = {}
         self.results: list[CallResult] = []
         self._pairs: list[tuple[Choice, ...]] = []  # values that together explain something that the best ones do not
@@ -185,11 +185,11 @@ class ValueSearch:
                     place = number
                     break
             if place is None:
-                met = axes_of(results)
+                met = list_axes(results)
                 self._settled.append(SettledWindow(scene, steps, met))
                 return self.player.scene()
             chosen = self._climb_at(steps[place], scenes[place], results[place])
-            likeness = steps[place].operation, frozenset(map(general, results[place].differences))
+            likeness = steps[place].operation, frozenset(map(generalize_place, results[place].differences))
             if not chosen and self._unexplained[likeness] < ALIKE_MAX:
                 chosen = self._climb_before(scenes, steps[: place + 1], results)
                 if not chosen:
@@ -209,14 +209,14 @@ class ValueSearch:
     def _climb_at(self, step: RecordedStep, scene: Scene, result: CallResult) -> dict[str, str]:
         """Returns values under which this call alone has fewer differences. Returns an empty dictionary if there are
         none."""
-        least, chosen = weight_of(result.differences), dict[str, str]()
+        least, chosen = weigh_places(result.differences), dict[str, str]()
         met = result.met
         while least:
             gains = []
             for choice in self._worth_trying(met - chosen.keys()):
                 tried = self._try(scene, self.with_values(*chosen.items(), choice), step)
-                if weight_of(tried.differences) < least:
-                    gains.append((weight_of(tried.differences), choice))
+                if weigh_places(tried.differences) < least:
+                    gains.append((weigh_places(tried.differences), choice))
                 elif not chosen and tried.differences.keys() - result.differences.keys():
                     self._refuted[choice] += 1
             if not gains:
@@ -225,8 +225,8 @@ class ValueSearch:
                 if choice[0] in chosen:
                     continue
                 tried = self._try(scene, self.with_values(*chosen.items(), choice), step)
-                if weight_of(tried.differences) < least:
-                    chosen[choice[0]], least, met = choice[1], weight_of(tried.differences), met | tried.met
+                if weigh_places(tried.differences) < least:
+                    chosen[choice[0]], least, met = choice[1], weigh_places(tried.differences), met | tried.met
         return chosen
 
     def _worth_trying(self, axes: Iterable[str]) -> list[Choice]:
@@ -245,22 +245,22 @@ class ValueSearch:
         The first of two values leads to another difference of the last step that weighs as much, so that the bank reads
         axes that it did not read before. Only values of these axes are tried with it.
         """
-        weights = [weight_of(result.differences) for result in results]
+        weights = [weigh_places(result.differences) for result in results]
         least = sum(weights)
         best: list[Choice] = []
         firsts: list[tuple[Choice, frozenset[str]]] = []
-        begins, met = first_reads(results), axes_of(results)
+        begins, met = find_first_reads(results), list_axes(results)
         for choice in self._worth_trying(begins):
             begin = begins[choice[0]]
             known = sum(weights[:begin])
             tried = self._try_until(scenes[begin], self.with_values(choice), steps[begin:], least - known + 1)
-            weight = known + total_weight(tried)
+            weight = known + compute_total_weight(tried)
             if weight < least:
                 least, best = weight, [choice]
             elif weight == least and best:
                 best.append(choice)
             elif weight == least and tried[-1].differences != results[-1].differences:
-                firsts.append((choice, axes_of(tried) - met))
+                firsts.append((choice, list_axes(tried) - met))
         if len(best) > 1:
             best.sort(key=self._weigh_earlier)
         if best:
@@ -270,7 +270,7 @@ class ValueSearch:
             known = sum(weights[:begin])
             for second in self.others(axes):
                 tried = self._try_until(scenes[begin], self.with_values(first, second), steps[begin:], least - known)
-                if known + total_weight(tried) < least:
+                if known + compute_total_weight(tried) < least:
                     return dict([first, second])
         return {}
 
@@ -282,7 +282,7 @@ class ValueSearch:
         self.player.go_to(scene, variants)
         for step in steps:
             results.append(self.player.play(step))
-            weight += weight_of(results[-1].differences)
+            weight += weigh_places(results[-1].differences)
             if weight >= most:
                 break
         return results
@@ -291,7 +291,7 @@ class ValueSearch:
         self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float = inf
     ) -> int:
         """Returns the weight of all differences of these steps, or at least `most` if the weight reaches it."""
-        return total_weight(self._try_until(scene, variants, steps, most))
+        return compute_total_weight(self._try_until(scene, variants, steps, most))
 
     def _weigh_earlier(self, choice: Choice) -> int:
         windows = [row for row in self._settled if choice[0] in row.met][-EARLIER_MAX:]
@@ -308,7 +308,7 @@ class ValueSearch:
 
     def _note_doubts(self) -> None:
         self._doubtful = {
-            (step.operation, general(place))
+            (step.operation, generalize_place(place))
             for step, result in zip(self.steps, self.results, strict=True)
             for place in result.differences
         }
@@ -340,7 +340,7 @@ class ValueSearch:
         reads one of the axes."""
         number = self._first_window(*dict(choices))
         begin = self.windows[number][0]
-        least = total_weight(self.results[begin:])
+        least = compute_total_weight(self.results[begin:])
         return self._weigh(self.scenes[number], self.with_values(*choices), self.steps[begin:], least) < least
 
     def _first_window(self, *axes: str) -> int:
@@ -358,13 +358,13 @@ class ValueSearch:
         worse, and deletes it from the trial if the hypothesis explains it equally well now. The values will be tried
         again with calls of a kind of which a result has changed."""
         changed = {
-            kind_of(step)
+            make_call_kind(step)
             for step, result, earlier in zip(self.steps, self.results, self._tried_results, strict=False)
             if result.differences.keys() != earlier.differences.keys()
         }
         self._tried_results = self.results
         trials, self.trials = self.trials, {}
-        for choice in self.others(first_reads(self.results)):
+        for choice in self.others(find_first_reads(self.results)):
             trial = trials.get(choice)
             if trial is None:
                 continue
@@ -380,8 +380,8 @@ class ValueSearch:
         it."""
         for number, (window, scene) in enumerate(zip(self.windows, self.scenes, strict=True)):
             steps, results = [self.steps[at] for at in window], [self.results[at] for at in window]
-            first_read = first_reads(results)
-            kinds = [kind_of(step) for step in steps]
+            first_read = find_first_reads(results)
+            kinds = [make_call_kind(step) for step in steps]
             alive = [
                 choice for choice in self.others(first_read) if self._is_worth(choice, kinds[first_read[choice[0]] :])
             ]
@@ -421,7 +421,7 @@ class ValueSearch:
         a change of the state. A single contradiction may be false: the calls before its window were played without the
         value, so their counts and tokens may be others. So this value is tried once more, in the whole recording.
         """
-        for choice in self.others(first_reads(self.results)):
+        for choice in self.others(find_first_reads(self.results)):
             trial = self.trials.setdefault(choice, Trial())
             if trial.better or len(trial.proofs) >= PROOFS_WANTED:
                 continue
@@ -456,7 +456,7 @@ class ValueSearch:
             differences = self.player.play(self.steps[number]).differences
             known = self.results[number].differences
             added = differences.keys() - known.keys()
-            if weight_of(differences) < weight_of(known) or (added and known.keys() - differences.keys()):
+            if weigh_places(differences) < weigh_places(known) or (added and known.keys() - differences.keys()):
                 trial.better.append(number)
                 return True
             places = self._sure_places(number, added)
@@ -476,7 +476,8 @@ class ValueSearch:
         is_unsure = operation in self._unsure and self.results[number].differences
         return frozenset(
             place
-            for place in set(map(general, added)) - set(map(general, self.results[number].differences))
+            for place in set(map(generalize_place, added))
+            - set(map(generalize_place, self.results[number].differences))
             if (operation, place) not in self._doubtful and not (is_unsure and place.startswith("body"))
         )
 
@@ -516,8 +517,8 @@ class ValueSearch:
             self.player.go_to(scene, self.with_values(choice))
             for at in window:
                 differences, known = self.player.play(self.steps[at]).differences, self.results[at].differences
-                if weight_of(differences) > weight_of(known):
-                    places = frozenset(map(general, differences.keys() - known.keys()))
+                if weigh_places(differences) > weigh_places(known):
+                    places = frozenset(map(generalize_place, differences.keys() - known.keys()))
                     return Contradiction(at, places, scene, window[0])
             scene = self.player.scene()
         return None
@@ -545,7 +546,7 @@ class ValueSearch:
             alone.append(self.player.play(self.steps[number]))
             if not self._is_explained(number, alone[-1]):
                 break
-        begins = first_reads(alone)
+        begins = find_first_reads(alone)
         for second in self.others(begins.keys() - {choice[0]}):
             other, begin = self.trials.get(second, Trial()), begins[second[0]]
             if other.proofs and not (touched[second] & places):
@@ -565,26 +566,28 @@ class ValueSearch:
 
     def _is_explained(self, number: int, result: CallResult) -> bool:
         """Whether a result differs from the recorded reply only in places where the best hypothesis differs too."""
-        return set(map(general, result.differences)) <= set(map(general, self.results[number].differences))
+        return set(map(generalize_place, result.differences)) <= set(
+            map(generalize_place, self.results[number].differences)
+        )
 
 
-def kind_of(step: RecordedStep) -> CallKind:
+def make_call_kind(step: RecordedStep) -> CallKind:
     """Returns a key made of a call's question and its answer. Calls with the same key usually read the same axes."""
     call, reply = step.call, step.call.reply_json
     words = tuple(str(reply.get(name)) for name in ("status", "reason", "error"))
     return step.operation, step.facts.status, frozenset(call.query), call.access_token is None, *words
 
 
-def total_weight(results: Iterable[CallResult]) -> int:
-    return sum(weight_of(result.differences) for result in results)
+def compute_total_weight(results: Iterable[CallResult]) -> int:
+    return sum(weigh_places(result.differences) for result in results)
 
 
-def axes_of(results: Iterable[CallResult]) -> frozenset[str]:
+def list_axes(results: Iterable[CallResult]) -> frozenset[str]:
     """Returns the axes that the bank read in these calls."""
     return frozenset[str]().union(*(result.met for result in results))
 
 
-def first_reads(results: Sequence[CallResult]) -> dict[str, int]:
+def find_first_reads(results: Sequence[CallResult]) -> dict[str, int]:
     """Returns the number of the first call that read each axis."""
     first: dict[str, int] = {}
     for number, result in enumerate(results):

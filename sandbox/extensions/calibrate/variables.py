@@ -17,7 +17,7 @@ MADE = frozenset(
 ADDRESSES = frozenset(["href", "consenturi", "redirect", "location"])
 
 
-def plain(name: str) -> str:
+def simplify_name(name: str) -> str:
     """Returns the name of a field in small letters without underscores: `paymentid` for both `payment_id` and
     `paymentId`."""
     return name.replace("_", "").lower()
@@ -76,23 +76,23 @@ class Variables:
         """Compares the recorded reply to a call with the played bank's reply. Binds the ids, tokens and addresses that
         are at the same places."""
         if isinstance(recorded, dict) and isinstance(own, dict):
-            others = {plain(key): value for key, value in own.items()}
-            ours = {plain(key) for key in recorded}
+            others = {simplify_name(key): value for key, value in own.items()}
+            ours = {simplify_name(key) for key in recorded}
             for key, value in recorded.items():
-                if plain(key) in others:
-                    self.bind_reply(value, others[plain(key)], plain(key))
+                if simplify_name(key) in others:
+                    self.bind_reply(value, others[simplify_name(key)], simplify_name(key))
                 elif isinstance(value, str):  # a field that was renamed
                     for made, other in others.items():
                         if made in MADE and made not in ours and isinstance(other, str) and value not in self.texts:
                             self.bind(value, other)
         elif isinstance(recorded, list) and isinstance(own, list):
-            for mine, other in paired(recorded, own):
+            for mine, other in pair_items(recorded, own):
                 self.bind_reply(mine, other, name)
         elif isinstance(recorded, str) and isinstance(own, str) and (name in MADE or name in ADDRESSES):
             self.bind(recorded, own)
 
 
-def paired(recorded: list[Any], own: list[Any]) -> Iterator[tuple[Any, Any]]:
+def pair_items(recorded: list[Any], own: list[Any]) -> Iterator[tuple[Any, Any]]:
     """Yields pairs of items from two lists. Items are paired by IBAN, language or payment id, else by their index."""
     for key in ("iban", "language", "payment_information_id"):
         names = [item.get(key) for item in recorded if isinstance(item, dict)]
@@ -106,16 +106,16 @@ def paired(recorded: list[Any], own: list[Any]) -> Iterator[tuple[Any, Any]]:
 LINK = re.compile(r"(?:[a-z]+:)?//|/")
 
 
-def address_in(headers: Mapping[str, str], body: Any) -> str | None:
+def find_address(headers: Mapping[str, str], body: Any) -> str | None:
     """Returns the address at which the customer signs: the link `scaRedirect` of the body, in any spelling, else the
     header Location. Returns None if there is neither."""
-    links = {plain(key): value for key, value in body.items()} if isinstance(body, dict) else {}
+    links = {simplify_name(key): value for key, value in body.items()} if isinstance(body, dict) else {}
     rows = links.get("links")
     for key, link in rows.items() if isinstance(rows, dict) else ():
-        if plain(key) == "scaredirect" and isinstance(link, dict) and isinstance(link.get("href"), str):
+        if simplify_name(key) == "scaredirect" and isinstance(link, dict) and isinstance(link.get("href"), str):
             return str(link["href"])
     return headers.get("location")
 
 
-def callback_pairs(address: str) -> list[tuple[str, str]]:
+def read_callback_pairs(address: str) -> list[tuple[str, str]]:
     return parse_qsl(urlsplit(address).query, keep_blank_values=True)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox.extensions.calibrate.playing import RecordedStep
-from sandbox.extensions.calibrate.variables import ADDRESSES, plain
+from sandbox.extensions.calibrate.variables import ADDRESSES, simplify_name
 
 LEAST, MOST = 6, 60  # steps of a window
 LINKED = frozenset(["paymentid", "paymentfileid", "accesstoken", "refreshtoken"]) | ADDRESSES - {"redirect"}
 
 
-def windows_of(steps: Sequence[RecordedStep]) -> list[range]:
+def list_windows(steps: Sequence[RecordedStep]) -> list[range]:
     """Returns the windows as ranges of indexes in `steps`."""
     last: dict[str, int] = {}
     first: dict[str, int] = {}
@@ -52,18 +52,18 @@ def mentions(step: RecordedStep) -> Iterator[str]:
     reference = call.json.get("endtoend_identification")
     if isinstance(reference, str):
         yield reference
-    yield from texts_in(call.reply, "")
+    yield from list_texts(call.reply, "")
     address = call.json.get("address") if step.is_control else call.reply_headers.get("location")
     if isinstance(address, str):
         yield address.partition("?")[0]
 
 
-def texts_in(value: Any, name: str) -> Iterator[str]:
+def list_texts(value: Any, name: str) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from texts_in(inner, plain(key))
+            yield from list_texts(inner, simplify_name(key))
     elif isinstance(value, list):
         for inner in value[:5]:
-            yield from texts_in(inner, name)
+            yield from list_texts(inner, name)
     elif isinstance(value, str) and name in LINKED and "/accounts" not in value:
         yield value.partition("?")[0] if name in ADDRESSES else value

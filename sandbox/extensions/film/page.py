@@ -57,29 +57,29 @@ Row = dict[str, Any]
 
 
 def render_film(controls: Controls, title: str) -> str:
-    return page_of(title, frames_of(controls))
+    return make_page(title, make_frames(controls))
 
 
-def page_of(title: str, content: dict[str, Any]) -> str:
+def make_page(title: str, content: dict[str, Any]) -> str:
     # Nothing in a script element may look like its end; other characters of JSON are inert there.
     data = orjson.dumps(content).decode().replace("<", "\\u003c")
     left_out = (
         f"<p class='quiet'>{content['left_out']:,} earlier events are left out.</p>" if content["left_out"] else ""
     )
     body = (
-        f"<header><h1>{escape(title)}</h1>{left_out}</header>\n{text_of('film.html')}\n"
+        f"<header><h1>{escape(title)}</h1>{left_out}</header>\n{read_static_text('film.html')}\n"
         f'<script type="application/json" id="content">{data}</script>'
     )
-    return draw_whole_page(f"Film: {title}", read_inline_style(ROOM, "film.css"), body, text_of("film.js"))
+    return draw_whole_page(f"Film: {title}", read_inline_style(ROOM, "film.css"), body, read_static_text("film.js"))
 
 
-def text_of(name: str) -> str:
+def read_static_text(name: str) -> str:
     return (files(ROOM) / "static" / name).read_text(encoding="utf-8")
 
 
-def frames_of(controls: Controls) -> dict[str, Any]:
+def make_frames(controls: Controls) -> dict[str, Any]:
     """Returns the content of the page, read from the controls of one world."""
-    subjects = {subject["id"]: subject for name in LISTS for subject in map(subject_of, controls.listed(name))}
+    subjects = {subject["id"]: subject for name in LISTS for subject in map(describe_subject, controls.listed(name))}
     calls = [call_frame(row) for row in controls.listed("requests")]
     facts = [make_fact_frame(row, subjects) for row in controls.listed("journal")]
     frames = list(merge_in_order(calls, facts))
@@ -93,7 +93,7 @@ def frames_of(controls: Controls) -> dict[str, Any]:
     }
 
 
-def subject_of(row: Row) -> Row:
+def describe_subject(row: Row) -> Row:
     """Returns the facts by which a person recognizes an initiation, such as amount and beneficiary."""
     order = row.get("order") or {}
     amount = order.get("instructed_amount") or {}

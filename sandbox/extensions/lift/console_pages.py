@@ -9,7 +9,7 @@ from sandbox.recordings import RecordedCall
 from sandbox.recordings.reading import select_calls
 from sandbox.recordings.recorded_calls import read_headers
 from sandbox.web.api.call_records import Content, read_contents
-from sandbox.web.api.call_texts import headers_of
+from sandbox.web.api.call_texts import list_headers
 from sandbox.web.console.pages import FILTERS, list_selected_calls
 from sandbox.web.console.templating import load_templates
 from sandbox.web.console.visits import ConsoleVisit, Facts
@@ -53,7 +53,7 @@ def make_recorded_call(visit: ConsoleVisit, call: Exchange, content: Content) ->
         call.seq,
         call.method if call.method.isascii() and call.method.isalpha() else "GET",
         address,
-        read_headers(headers_of(content)),
+        read_headers(list_headers(content)),
         content.sent.decode(errors="replace"),
         call.status,
         read_headers(content.reply_headers.items()),

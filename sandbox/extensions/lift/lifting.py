@@ -92,7 +92,7 @@ def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
     patterns = [row["when"].get("creditor_name") for row in head.get("rules", ()) if isinstance(row.get("when"), dict)]
     lift = lift_calls(calls, ScenarioPseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern)))
     if not lift.has_controls:
-        head["clock"] = {"at": write_instant(opening_of(calls)), "frozen": True}
+        head["clock"] = {"at": write_instant(find_opening(calls)), "frozen": True}
     return write_scenario_text(title, head, lift), lift.unexplained
 
 
@@ -144,7 +144,7 @@ def add_payers(loaded: Any, names: ScenarioPseudonyms) -> Any:
 # Time between calls
 
 
-def opening_of(record: Sequence[RecordedCall]) -> datetime:
+def find_opening(record: Sequence[RecordedCall]) -> datetime:
     """Returns the time at which the recording begins."""
     times = [call.began for call in record]
     return OPENING if None in times or not times else times[0] or OPENING
@@ -213,7 +213,7 @@ def group_concurrent_calls(calls: Sequence[RecordedCall]) -> Iterator[list[Recor
         yield group
 
 
-def branches_of(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
+def split_branches(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
     """Splits a group into branches, so that no two calls of a branch overlap. Each call joins the first branch whose
     last call was answered before it began."""
     branches: list[list[RecordedCall]] = []
@@ -228,7 +228,7 @@ def branches_of(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
 def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callable[[RecordedCall], None]) -> None:
     """Makes the steps of a group, one after the other. If the record has barriers, makes steps that run at the same
     time."""
-    branches = branches_of(group)
+    branches = split_branches(group)
     if len(branches) == 1 or not lift.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
             other_calls = f"{len(group) - 1} more went on at once: no record of their order"
@@ -336,7 +336,7 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
     if call.status in BY_FAULT:
         add_fault(lift, row, {"answer": {"status": call.status}})
     ((word, content),) = ((name, value) for name, value in step.items() if name != "as")
-    client = client_of(call)
+    client = find_client(call)
     if client not in (None, OWN_CLIENT) and word != "call":
         content["client"] = client
     headers = find_wrong_headers(row, call) | (find_repeated_headers(lift, call) if call.method == "POST" else {})
@@ -357,7 +357,7 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
     lift.steps.append({word: content} | name_field)
 
 
-def client_of(call: RecordedCall) -> str | None:
+def find_client(call: RecordedCall) -> str | None:
     """Returns the client id from the header, or at /token from the credentials."""
     if "client-id" in call.headers:
         return call.headers["client-id"]

@@ -30,7 +30,7 @@ from sandbox.recordings import RecordedCall
 from sandbox.recordings.har import HarWriter
 from sandbox.recordings.masking import Masker
 from sandbox.recordings.pseudonyms import Pseudonyms
-from sandbox.recordings.recorded_calls import read_headers, text_of
+from sandbox.recordings.recorded_calls import decode_text, read_headers
 from sandbox.scenarios.reading import load
 
 HOST = "127.0.0.1"
@@ -119,7 +119,7 @@ class BankRecorder:
                 request.method.upper(),
                 str(request.url),
                 read_headers(request.headers.multi_items()),
-                text_of(body),
+                decode_text(body),
                 0 if response is None else response.status_code,
                 read_headers(() if response is None else response.headers.multi_items()),
                 "" if response is None else decode_reply(response, raw),
@@ -150,7 +150,7 @@ def make_own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
 def decode_reply(response: httpx.Response, raw: bytes) -> str:
     """Returns the text of a reply, or an empty text if its encoding is unknown."""
     try:
-        return text_of(httpx.Response(response.status_code, headers=response.headers, content=raw).content)
+        return decode_text(httpx.Response(response.status_code, headers=response.headers, content=raw).content)
     except httpx.DecodingError:
         return ""
 
@@ -177,7 +177,7 @@ def read_certificates(cert: Path | None, key: Path | None, ca: Path | None) -> s
         raise RecordError(f"{ca}: expected are certificates in PEM ({fault})") from None
     if cert is not None:
         try:
-            context.load_cert_chain(cert, key, password=_no_password)
+            context.load_cert_chain(cert, key, password=_refuse_password)
         except (ssl.SSLError, OSError, ValueError) as fault:
             files = f"{cert}" if key is None else f"{cert} and {key}"
             reason = f"expected are a certificate and its key in PEM, without a password ({fault})"
@@ -185,7 +185,7 @@ def read_certificates(cert: Path | None, key: Path | None, ca: Path | None) -> s
     return context
 
 
-def _no_password() -> str:
+def _refuse_password() -> str:
     raise ValueError("the key has a password")
 
 

@@ -15,8 +15,8 @@ from flask import Response
 from sandbox.bank import statements
 from sandbox.bank.records import CallbackNote
 from sandbox.bank.state import Bank
-from sandbox.banking.names import last_segment
-from sandbox.banking.pkce import challenge_of
+from sandbox.banking.names import find_last_segment
+from sandbox.banking.pkce import compute_challenge
 from sandbox.contract.errors import Error, Refusal
 from sandbox.extensions.referee.fingerprints import compute_file_prints, compute_fingerprint
 from sandbox.extensions.referee.observations import (
@@ -27,7 +27,7 @@ from sandbox.extensions.referee.observations import (
     Observation,
 )
 from sandbox.extensions.referee.rule import INITIATIONS
-from sandbox.web.api.call_records import CallRecord, body_of
+from sandbox.web.api.call_records import CallRecord, read_body
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.faults import MALFORMED
 
@@ -83,24 +83,24 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
 
 def read_refusal(event: Observation, record: CallRecord) -> None:
     if record.refusal is not None:
-        event.error, event.facts = event.exchange.error, facts_of(record.refusal)
+        event.error, event.facts = event.exchange.error, list_facts(record.refusal)
     if event.status in (429, 503):
         seconds = record.response.headers.get("Retry-After", "")
         event.retry_after = int(seconds) if seconds.isascii() and seconds.isdigit() else None
 
 
-def facts_of(refusal: Refusal) -> Mapping[str, Any]:
+def list_facts(refusal: Refusal) -> Mapping[str, Any]:
     """Returns the facts of a refusal, with long texts cut."""
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
 def read_consent(event: Observation, record: CallRecord) -> None:
     read_challenge(event, record)
-    content = content_of(record.response) if event.accepted else None
+    content = read_content(record.response) if event.accepted else None
     rows = content if isinstance(content, list) else ()
     addresses = (row.get("consent_uri") for row in rows if isinstance(row, dict))
     event.addresses = tuple(
-        compute_fingerprint(last_segment(address)) for address in addresses if isinstance(address, str)
+        compute_fingerprint(find_last_segment(address)) for address in addresses if isinstance(address, str)
     )
 
 
@@ -117,18 +117,18 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
         else:
             event.body = compute_fingerprint(content)
         if event.accepted or event.is_lost or event.error in MENDED_BY_PSU:
-            event.likeness = likeness_of(event, content)
+            event.likeness = find_likeness(event, content)
     read_challenge(event, record)
     headers = record.headers
     event.has_needless_challenge = "HTTP_AUTHORIZATION" in headers and "HTTP_CODE_CHALLENGE" in headers
     if "HTTP_SIGNATURE" in headers:
-        event.signature_algorithm = algorithm_of(headers["HTTP_SIGNATURE"])
+        event.signature_algorithm = read_algorithm(headers["HTTP_SIGNATURE"])
         event.lacks_digest_or_date = "HTTP_DIGEST" not in headers or "HTTP_DATE" not in headers
     else:
         event.lacks_signature = record.client is not None and bool(record.client.keys)
 
 
-def likeness_of(event: Observation, content: bytes) -> Likeness | None:
+def find_likeness(event: Observation, content: bytes) -> Likeness | None:
     """Returns the likeness of a payment: the facts by which a person recognizes it. Reads them from the bank's record,
     or from the body if the bank has no record.
 
@@ -141,7 +141,7 @@ def likeness_of(event: Observation, content: bytes) -> Likeness | None:
     order = payment.order
     payee, payer = order.creditor.iban or order.creditor.bban, order.debtor and order.debtor.iban
     amount = f"{order.amount.number:f}", order.amount.currency
-    remittance = digits_of(order.structured), order.unstructured
+    remittance = keep_digits(order.structured), order.unstructured
     return make_likeness(order.endtoend_identification, order.product, payee, *amount, payer, *remittance)
 
 
@@ -152,7 +152,7 @@ def read_likeness(product: str, content: bytes) -> Likeness | None:
         creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
         number, payee = Decimal(amount["amount"]), creditor.get("iban") or creditor.get("bban")
         reference, payer = str(body["endtoend_identification"]), debtor.get("iban")
-        remittance = digits_of(body.get(f"{REMITTANCE}_structured")), body.get(f"{REMITTANCE}_unstructured")
+        remittance = keep_digits(body.get(f"{REMITTANCE}_structured")), body.get(f"{REMITTANCE}_unstructured")
         return make_likeness(reference, product, payee, f"{number:f}", amount["currency"], payer, *remittance)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         return None
@@ -162,12 +162,12 @@ def make_likeness(reference: str, *order: str | None) -> Likeness:
     return Likeness(tuple(str(part or "") for part in order), reference)
 
 
-def digits_of(structured: str | None) -> str:
+def keep_digits(structured: str | None) -> str:
     """Returns the digits of a structured communication: `090933755493` for `+++090/9337/55493+++`."""
     return "".join(filter(str.isdigit, structured or ""))
 
 
-def algorithm_of(signature: str) -> str | None:
+def read_algorithm(signature: str) -> str | None:
     """Returns the algorithm in the header of a JWS, or None if it cannot be read."""
     head = signature.partition(".")[0]
     try:
@@ -191,9 +191,12 @@ def read_token(event: Observation, record: CallRecord) -> None:
         return
     verifier = form.get("code_verifier", "")
     if verifier and verifier.isascii() and event.code is not None:
-        event.verifier_challenges = (compute_fingerprint(challenge_of("S256", verifier)), compute_fingerprint(verifier))
+        event.verifier_challenges = (
+            compute_fingerprint(compute_challenge("S256", verifier)),
+            compute_fingerprint(verifier),
+        )
         event.verifier_letters = len(set(verifier))
-    content = content_of(record.response)
+    content = read_content(record.response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
         event.new_refresh_token = compute_fingerprint(content["refresh_token"])
 
@@ -230,7 +233,7 @@ def is_fresh(event: Observation, record: CallRecord, sca_token: str | None) -> b
         return True
 
 
-def content_of(response: Response) -> Any:
+def read_content(response: Response) -> Any:
     """Returns the body of a reply as JSON, or None if a fault rule made it unreadable."""
     if not response.is_sequence:
         return None
@@ -250,7 +253,7 @@ READERS: dict[str, Callable[[Observation, CallRecord], None]] = {
 }
 
 
-def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator[Observation]:
+def list_acts(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator[Observation]:
     """Yields the acts of a customer that this request of a page or a control performed."""
     path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
     if path in CONTROLS:
@@ -265,7 +268,7 @@ def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator
 def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
     """Yields the acts of a customer that a control performed. Such a control opens the address and answers in one
     call."""
-    body: bytes = body_of(environ["werkzeug.request"])
+    body: bytes = read_body(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:CONTROL_BODY_MAX])
     except orjson.JSONDecodeError:
@@ -273,9 +276,9 @@ def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank
     address = content.get("address") if isinstance(content, dict) else None
     if not isinstance(address, str) or response.status_code not in (200, GONE):
         return
-    token = last_segment(address)
+    token = find_last_segment(address)
     yield from act_at(bank, token, PSU_OPENS, urlsplit(address).query, response.status_code)
-    reply = content_of(response)
+    reply = read_content(response)
     if response.status_code == 200 and isinstance(reply, dict):
         yield from act_at(bank, token, PSU_RETURNS, urlsplit(str(reply.get("redirect", ""))).query)
 

@@ -2,10 +2,10 @@
 
 from markupsafe import Markup
 
-from sandbox.extensions.referee.coverage import coverage_of, describe_cell
+from sandbox.extensions.referee.coverage import compute_coverage, describe_cell
 from sandbox.extensions.referee.report import SHOWN, list_broken_rules, read_setting, report_of
 from sandbox.extensions.referee.rule import Severity
-from sandbox.extensions.referee.stream import referee_of
+from sandbox.extensions.referee.stream import find_referee
 from sandbox.extensions.referee.table import BY_ID, TABLE
 from sandbox.web.console.templating import load_templates
 from sandbox.web.console.visits import ConsoleVisit, Facts
@@ -41,7 +41,7 @@ def referee(visit: ConsoleVisit) -> Facts:
         "waives": "\n".join(settings.referee_waives),
         "reasons": read_setting(settings.referee_waives),
         "rules": len(TABLE),
-        "coverage": coverage_of(visit.world),
+        "coverage": compute_coverage(visit.world),
         "in_words": describe_cell,
         "kind_names": KIND_NAMES,
     }
@@ -68,4 +68,4 @@ def count_findings(world: World) -> int:
 
 
 def count_all(world: World) -> int:
-    return referee_of(world).counts.total()
+    return find_referee(world).counts.total()

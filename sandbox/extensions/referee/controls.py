@@ -5,7 +5,7 @@ from typing import Any
 from flask import Request, Response
 from marshmallow import Schema, fields
 
-from sandbox.extensions.referee.coverage import coverage_of
+from sandbox.extensions.referee.coverage import compute_coverage
 from sandbox.extensions.referee.report import as_json, report_of
 from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.body_fields import reply
@@ -20,7 +20,7 @@ from sandbox.web.docs.control_schemas import (
     text_or_null,
     texts,
 )
-from sandbox.web.docs.reply_schemas import one_of
+from sandbox.web.docs.reply_schemas import make_one_of
 from sandbox.worlds.world import World
 
 
@@ -45,13 +45,13 @@ def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str,
 
 
 def coverage(world: World) -> dict[str, Any]:
-    return coverage_of(world)
+    return compute_coverage(world)
 
 
 class FindingSchema(Schema):
     rule = text()
     title = text()
-    severity = one_of(*Severity)
+    severity = make_one_of(*Severity)
     clause = text()
     call = fields.Nested(LoggedCall, required=True)
     what = text()

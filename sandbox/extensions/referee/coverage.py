@@ -12,9 +12,9 @@ from typing import Any
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.contract.moves import MOVES, statuses_of
+from sandbox.contract.moves import MOVES, list_statuses
 from sandbox.contract.operations import BY_NAME, OPERATIONS
-from sandbox.extensions.referee.stream import Referee, referee_of
+from sandbox.extensions.referee.stream import Referee, find_referee
 from sandbox.worlds.world import World
 
 Cells = dict[str, dict[str, bool]]  # by kind and text: whether the cell was reached
@@ -64,7 +64,7 @@ def list_cells(settled_status: str) -> dict[str, list[str]]:
         "version": [f"{row.name} {version}" for row in OPERATIONS for version in row.versions],
         "answer": [f"{row.name} {status}" for row in OPERATIONS for status in (row.success, *row.errors)],
         "error": [row.name for row in Error if row not in OF_CONTROLS],
-        "status": [f"{name} {status.value}" for name, path in FOLLOWED.items() for status in statuses_of(path)],
+        "status": [f"{name} {status.value}" for name, path in FOLLOWED.items() for status in list_statuses(path)],
         "move": [move_text(path, row.source, row.trigger, row.target) for path in paths for row in MOVES[path]],
     }
 
@@ -91,10 +91,10 @@ def find_reached_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
     return reached
 
 
-def coverage_of(world: World) -> dict[str, Any]:
+def compute_coverage(world: World) -> dict[str, Any]:
     def collect(bank: Bank) -> dict[str, Any]:
         cells = list_cells(bank.settings.settled_status)
-        reached = find_reached_cells(referee_of(world), bank)
+        reached = find_reached_cells(find_referee(world), bank)
         return summarize({kind: {cell: cell in reached[kind] for cell in cells[kind]} for kind in KINDS})
 
     return world.ask(collect)

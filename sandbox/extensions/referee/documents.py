@@ -11,7 +11,7 @@ from sandbox.extensions.referee.report import SHOWN, BrokenRule, RefereeReport, 
 from sandbox.extensions.referee.rule import Finding, RefereeRule, Severity
 from sandbox.extensions.referee.table import TABLE
 from sandbox.web.docs.reference_tables import Table, make_table, write_table_page
-from sandbox.web.html.pages import draw_whole_page, make_page_headers, policy_of, source_of
+from sandbox.web.html.pages import compute_source, draw_whole_page, make_page_headers, write_policy
 from sandbox.web.html.reports import (
     STYLE,
     Case,
@@ -28,7 +28,7 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE:
 LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 PLACES = {row.id: place for place, row in enumerate(TABLE)}
 # The policy repeats that of the page, with the parts that only a header can have.
-HEADERS = make_page_headers(policy_of(style=source_of(STYLE), img="data:"))
+HEADERS = make_page_headers(write_policy(style=compute_source(STYLE), img="data:"))
 
 
 def as_junit(report: RefereeReport, level: Severity) -> bytes:

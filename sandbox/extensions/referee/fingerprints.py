@@ -27,12 +27,12 @@ class FilePrints(NamedTuple):
 
 def compute_file_prints(content: bytes) -> FilePrints:
     payments = blake2b(digest_size=12, key=_KEY)
-    for piece in pieces_of(content):
+    for piece in split_file(content):
         payments.update(OF_MESSAGE.sub(b"", piece))
     return FilePrints(compute_fingerprint(content), payments.digest())
 
 
-def pieces_of(content: bytes) -> Iterator[bytes]:
+def split_file(content: bytes) -> Iterator[bytes]:
     """Yields the file in pieces that end before an element starts. No match of OF_MESSAGE reaches over such a place."""
     start = 0
     while start < len(content):

@@ -102,7 +102,7 @@ def state_missing(event: Observation, memory: RuleState) -> str | None:
     return None
 
 
-def redirection_of(event: Observation) -> int | bytes:
+def make_redirection_key(event: Observation) -> int | bytes:
     """Returns what identifies one redirection of a PSU: its address. If a reply had several addresses, one for each
     language, returns the number of that call instead."""
     return (event.subject is None and event.exchange.seq) or event.addresses[0]
@@ -116,7 +116,7 @@ def state_again(event: Observation, memory: RuleState) -> str | None:
     """
     if event.psu_state is None:
         return None
-    flow = event.subject or redirection_of(event)
+    flow = event.subject or make_redirection_key(event)
     first = memory.setdefault((event.client, event.psu_state), flow)
     return "the state was on another address before" if first != flow else None
 
@@ -183,7 +183,7 @@ def opened_late(event: Observation, memory: RuleState) -> str | None:
 
     Send the PSU at once, or ask for a new address: for a bulk by its status, otherwise by a new initiation.
     """
-    redirection = redirection_of(event)
+    redirection = make_redirection_key(event)
     if event.status != 410:
         memory[redirection] = True  # the client sent the customer in time, who may come back late
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.bank.state import Bank
 from sandbox.extensions.referee.rule import Finding, Proof, RefereeRule, Severity
-from sandbox.extensions.referee.stream import judge_in, referee_of
+from sandbox.extensions.referee.stream import find_referee, judge_in
 from sandbox.extensions.referee.table import BY_ID, TABLE
 from sandbox.storage.transfer.form import CarriedFinding, FindingsCarrier
 from sandbox.worlds.calls import describe_call
@@ -73,7 +73,7 @@ def report_of(world: World, waives: Iterable[str] = ()) -> RefereeReport:
     """Returns the findings of a world up to now."""
 
     def collect(bank: Bank) -> RefereeReport:
-        referee = referee_of(world)
+        referee = find_referee(world)
         reasons = read_setting(bank.settings.referee_waives) | dict(map(read_waive, waives))
         findings = [replace(row, reason=reasons.get(row.rule.id)) for row in referee.list_findings(bank)]
         return RefereeReport(world.name, findings, referee.count_unlisted())

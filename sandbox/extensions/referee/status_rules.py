@@ -37,7 +37,7 @@ FAILED = (Status.RJCT, Status.CANC)
 BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)
 
 
-def polled_fast(pause: float, most: int, what: str) -> Check:
+def make_polling_check(pause: float, most: int, what: str) -> Check:
     """Returns a check for a row of many calls about one subject. Each call comes within `pause` seconds after the call
     before."""
 
@@ -49,13 +49,13 @@ def polled_fast(pause: float, most: int, what: str) -> Check:
 
 
 rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False).says(
-    polled_fast(PAUSE, FAST_MAX, f"{FAST_MAX + 1} calls, each within a second of the one before"),
+    make_polling_check(PAUSE, FAST_MAX, f"{FAST_MAX + 1} calls, each within a second of the one before"),
     "A status is polled faster than once a second.",
     "Wait a second or more between two status calls, and longer as time goes on.",
 )
 
 rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, states=(Status.RCVD,)).says(
-    polled_fast(BULK_PAUSE, BULK_FAST_MAX, f"{BULK_FAST_MAX + 1} calls within two seconds of each other"),
+    make_polling_check(BULK_PAUSE, BULK_FAST_MAX, f"{BULK_FAST_MAX + 1} calls within two seconds of each other"),
     "A file that is being validated is polled without a pause.",
     "Ask again a few seconds later: validation takes up to several minutes.",
 )

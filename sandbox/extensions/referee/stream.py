@@ -31,7 +31,7 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank.state import Bank
-from sandbox.extensions.referee.call_reader import acts_of, find_acts_of_scenario, observe_call
+from sandbox.extensions.referee.call_reader import find_acts_of_scenario, list_acts, observe_call
 from sandbox.extensions.referee.observations import ACTS, Observation
 from sandbox.extensions.referee.rule import INITIATIONS, Finding, Proof, RefereeRule, RuleState
 from sandbox.extensions.referee.table import TABLE, pack, unpack
@@ -208,7 +208,7 @@ class Referee:
             return self.moves
 
 
-def referee_of(world: World) -> Referee:
+def find_referee(world: World) -> Referee:
     """Returns the referee of a world after it has judged all calls. If servers share the world, these are the calls of
     all servers."""
     unjudged = world.calls.take_unjudged()
@@ -236,7 +236,7 @@ def judge_in(world: World, events: list[Event]) -> None:
     if world.is_shared:
         world.calls.observe(events, pack)
     elif events:
-        referee_of(world).judge(events)
+        find_referee(world).judge(events)
         world.calls.touch()
 
 
@@ -253,4 +253,4 @@ def judge_calls(world: World, bank: Bank, calls: Calls) -> None:
 
 def judge_act(environ: dict[str, Any], response: Response, world: World) -> None:
     """Judges a request of a page or a control, if it was an act of a customer."""
-    world.look(lambda bank: judge_in(world, list(acts_of(bank, environ, response))))
+    world.look(lambda bank: judge_in(world, list(list_acts(bank, environ, response))))

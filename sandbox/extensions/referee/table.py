@@ -5,7 +5,7 @@ import pickle
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.extension_registry import named
+from sandbox.extension_registry import find_addresses
 from sandbox.extensions.referee import (
     account_rules,
     initiation_rules,
@@ -19,7 +19,7 @@ from sandbox.lazy import load
 from sandbox.storage.checkpoint import ROOMS, CheckpointUnpickler
 
 FILES = (account_rules, initiation_rules, redirection_rules, request_rules, status_rules, token_rules)
-for module in named("extends", "referee"):
+for module in find_addresses("extends", "referee"):
     load(module)  # its rules add themselves
 TABLE: tuple[RefereeRule, ...] = tuple(RULES)
 BY_ID = {row.id: row for row in TABLE}

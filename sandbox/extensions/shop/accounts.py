@@ -41,7 +41,7 @@ def accounts() -> str:
     link = get_visitor().link
     if link is None:
         return render_template("connect.html")
-    rows = [(entry, read_balance_if_shown(link, entry)) for entry in entries_of(link)]
+    rows = [(entry, read_balance_if_shown(link, entry)) for entry in list_entries(link)]
     return render_template("accounts.html", accounts=rows, link=link)
 
 
@@ -96,7 +96,7 @@ def disconnect() -> Response:
 # Reading
 
 
-def entries_of(link: AccountLink) -> list[AccountEntry]:
+def list_entries(link: AccountLink) -> list[AccountEntry]:
     """Returns the accounts of the consent. Asks the bank only once, because they do not change while the consent is
     valid."""
     if link.entries is None:
@@ -107,7 +107,7 @@ def entries_of(link: AccountLink) -> list[AccountEntry]:
 def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
     """Returns the account with its balance. Returns None if the bank wants the customer to authenticate first, as some
     banks do."""
-    if link.balances_hidden and renewal_of(link) is not None:
+    if link.balances_hidden and find_renewal(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
     if earlier is not None and get_bank_client().now() < earlier[0] + FRESH:
@@ -126,7 +126,7 @@ def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo
     return account
 
 
-def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
+def read_statement(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
     """Returns all transactions of a period. If reading was interrupted, continues after the last page that was read."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
@@ -171,7 +171,7 @@ def account(place: int) -> str | Response:
     link = get_visitor().link
     if link is None:
         return go("/accounts")
-    entries = entries_of(link)
+    entries = list_entries(link)
     if place >= len(entries):
         abort(404)
     entry, days = entries[place], read_days()
@@ -185,7 +185,7 @@ def account(place: int) -> str | Response:
     statement = None
     if may_read(link, days):
         try:
-            statement = statement_of(link, entry, days, currency)
+            statement = read_statement(link, entry, days, currency)
         except Refused as refused:
             link.statements.clear()  # a reading that was begun cannot go on
             ask_for_renewal(link, refused)
@@ -229,7 +229,7 @@ def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
     link.renewal = get_bank_client().now(), get_bank_client().make_tpp(choose_bank_language()).renewal(refused)
 
 
-def renewal_of(link: AccountLink) -> ConsentAddresses | None:
+def find_renewal(link: AccountLink) -> ConsentAddresses | None:
     """Returns the address for a second authentication, or None if the bank asked for none. Forgets an expired
     address."""
     if link.renewal is not None and get_bank_client().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
@@ -241,14 +241,14 @@ def may_read(link: AccountLink, days: int) -> bool:
     """Whether the shop may read this period without the customer. While a second authentication is open, the shop may
     read at most the last 90 days."""
     is_recent = get_bank_client().now() < link.authenticated + RECENT
-    return renewal_of(link) is None or (is_recent and days <= RECENT.days)
+    return find_renewal(link) is None or (is_recent and days <= RECENT.days)
 
 
 @pages.post(f"/{PLACE}/authenticate")
 def authenticate(place: int) -> Response:
     link = get_visitor().link
     back = f"/accounts/{place}?days={read_days()}"
-    consent = None if link is None else renewal_of(link)
+    consent = None if link is None else find_renewal(link)
     if consent is None:
         return go(back)  # the page reads again, and gets a fresh address if it still needs one
     get_visitor().add_redirect(PendingRedirect(consent.flow, back=back, renews=True))

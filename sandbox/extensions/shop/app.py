@@ -25,7 +25,7 @@ from sandbox.extensions.shop.visitors import (
     go,
     say,
 )
-from sandbox.web.html.pages import policy_of
+from sandbox.web.html.pages import write_policy
 
 COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine
 CALLBACK = "/callback"
@@ -125,7 +125,7 @@ def guard(app: Flask, client: BankClient) -> None:
     """Registers functions that find the visitor, check the proof of a form, and set the security headers."""
     home, bank_address = urlsplit(client.redirect_uri), urlsplit(client.base_url)
     forms = f"'self' {bank_address.scheme}://{bank_address.netloc}"
-    policy = policy_of(forms, style="'self'", script="'self'", img="'self'", connect="'self'")
+    policy = write_policy(forms, style="'self'", script="'self'", img="'self'", connect="'self'")
     visitors: Visitors = app.extensions["visitors"]
     cookie = COOKIE.format(port=home.port)
 

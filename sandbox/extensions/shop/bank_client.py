@@ -86,7 +86,7 @@ class BankClient:
             return call()
         except Refused as refused:
             if refused.status in BUSY:
-                seconds = seconds_of(refused.retry_after, self.now())
+                seconds = read_seconds(refused.retry_after, self.now())
                 with self._busy_lock:
                     self._busy_until[operation] = self.ticks() + seconds
                 raise BankBusy(seconds) from None
@@ -120,7 +120,7 @@ class BankClient:
         dated.since = self.now()
 
 
-def seconds_of(retry_after: str | None, now: datetime) -> int:
+def read_seconds(retry_after: str | None, now: datetime) -> int:
     """Reads Retry-After, which is a number of seconds or an HTTP date. Returns seconds within bounds."""
     text = retry_after or ""
     if text.isascii() and text.isdigit():

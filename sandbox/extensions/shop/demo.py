@@ -17,7 +17,7 @@ import httpx
 from flask import Flask, Response, abort, g, render_template, request
 from waitress import create_server
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.client import Controls, Initiation, Manual, Refused, Signer, Unreadable
 from sandbox.extensions.shop.accounts import BANK_ZONE
 from sandbox.extensions.shop.app import CALLBACK, create_app
@@ -75,7 +75,7 @@ class Demo:
     def join(self, app: Flask) -> None:
         """Adds the bar to every page of the shop, with the routes of its buttons. Lets the shop send money back, and
         opens the bank's pages in the language of the shop."""
-        app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS, tour_of=tour_of)
+        app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS, list_tour=list_tour)
         app.add_url_rule("/demo/clock", view_func=self.advance, methods=["POST"])
         app.add_url_rule("/demo/card", view_func=lambda: render_template("card.html"))
         app.add_url_rule("/demo/console", view_func=self.open_console)
@@ -138,7 +138,7 @@ class DemoStep(NamedTuple):
     is_done: Callable[[Visitor], bool]
 
 
-def statuses_of(visitor: Visitor) -> list[str]:
+def list_statuses(visitor: Visitor) -> list[str]:
     return [attempt.status for order in visitor.orders.values() for attempt in order.attempts]
 
 
@@ -159,7 +159,7 @@ STEPS: tuple[DemoStep, ...] = (
         "The shop initiates a payment, and the bank replies where you sign.",
         "One call to the bank made the payment. The shop never sees how the customer logs in.",
         "/basket",
-        lambda get_visitor: bool(statuses_of(get_visitor)),
+        lambda get_visitor: bool(list_statuses(get_visitor)),
     ),
     DemoStep(
         "Sign as Alice",
@@ -167,7 +167,7 @@ STEPS: tuple[DemoStep, ...] = (
         "These are the bank’s own pages. Nothing is paid until the customer signs, and after an hour the bank cancels "
         "the payment.",
         "/orders",
-        lambda get_visitor: any(status not in ("RCVD", "PATC") for status in statuses_of(get_visitor)),
+        lambda get_visitor: any(status not in ("RCVD", "PATC") for status in list_statuses(get_visitor)),
     ),
     DemoStep(
         "Let a minute pass",
@@ -175,7 +175,7 @@ STEPS: tuple[DemoStep, ...] = (
         "A signature is not money. The shop asks for the status, and packs when the bank says ACSC. We own the bank’s "
         "clock, so nobody has to wait.",
         "/orders",
-        lambda get_visitor: "ACSC" in statuses_of(get_visitor),
+        lambda get_visitor: "ACSC" in list_statuses(get_visitor),
     ),
     DemoStep(
         "Send the parcel back",
@@ -218,7 +218,7 @@ STEPS: tuple[DemoStep, ...] = (
 )
 
 
-def tour_of(visitor: Visitor) -> list[tuple[DemoStep, bool]]:
+def list_tour(visitor: Visitor) -> list[tuple[DemoStep, bool]]:
     return [(step, step.is_done(visitor)) for step in STEPS]
 
 
@@ -365,7 +365,7 @@ def find_or_start_bank(options: DemoOptions, listens: str, address: str, key: st
         return
     with listen_on(listens, options.bank_port, "--bank-port"):
         pass  # raises the error that names the option, if the port is taken
-    beginning = first_beginning(life="on")
+    beginning = make_first_beginning(life="on")
     beginning = replace(beginning, settings=replace(beginning.settings, screens_in_english="on"))
     worlds = WorldRegistry(beginning, machine_time, guarded=options.lan)
     bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))

@@ -11,11 +11,11 @@ from sandbox.extensions.shop.goods import GOODS, SHELF
 from sandbox.extensions.shop.visitors import (
     ShopOrder,
     choose_bank_language,
+    compute_total,
     get_bank_client,
     get_visitor,
     go,
     say,
-    total_of,
 )
 
 pages = Blueprint("orders", __name__)
@@ -60,7 +60,7 @@ def basket(problem: str = "", iban: str = "") -> str:
     rows = [(GOODS[code], count) for code, count in owner.basket.items()]
     entries = owner.link.entries if owner.link is not None and owner.link.entries is not None else []
     return render_template(
-        "basket.html", rows=rows, total=total_of(owner.basket), problem=problem, iban=iban, entries=entries
+        "basket.html", rows=rows, total=compute_total(owner.basket), problem=problem, iban=iban, entries=entries
     )
 
 
@@ -75,13 +75,13 @@ def order() -> Response | tuple[str, int]:
     try:
         address = payments.begin(get_bank_client(), owner, new_order, choose_bank_language())
     except Refused as refused:
-        return basket(words_of(refused, new_order), typed), 422
+        return basket(explain_refusal(refused, new_order), typed), 422
     owner.basket.clear()
     owner.add_order(new_order)
     return go(address)
 
 
-def words_of(refused: Refused, order: ShopOrder) -> str:
+def explain_refusal(refused: Refused, order: ShopOrder) -> str:
     """Returns what the customer can do if the bank refuses the account that the customer named. Returns the bank's own
     words for other refusals."""
     words = WORDS.get(refused.error.upper()) if order.debtor_iban is not None else None
@@ -100,7 +100,7 @@ def orders() -> str:
     except (BankBusy, BankSilent, Refused):
         pass  # the last known statuses are shown; each order's own page says that they are old
     now = get_bank_client().now()
-    return render_template("orders.html", orders=[(row, payments.progress_of(row, now)) for row in newest_first])
+    return render_template("orders.html", orders=[(row, payments.find_progress(row, now)) for row in newest_first])
 
 
 def find_own_order(number: str) -> ShopOrder:
@@ -110,16 +110,16 @@ def find_own_order(number: str) -> ShopOrder:
 
 @pages.get("/orders/<number>")
 def see(number: str) -> str:
-    return render_template("order.html", goods=GOODS, **state_of(find_own_order(number)))
+    return render_template("order.html", goods=GOODS, **read_state(find_own_order(number)))
 
 
 @pages.get("/orders/<number>/state")
 def state(number: str) -> str:
     """Returns the part of the page that changes, for the script of the page."""
-    return render_template("state.html", **state_of(find_own_order(number)))
+    return render_template("state.html", **read_state(find_own_order(number)))
 
 
-def state_of(order: ShopOrder) -> dict[str, object]:
+def read_state(order: ShopOrder) -> dict[str, object]:
     """Returns the progress of an order. If the bank does not answer, returns the last known status with a remark."""
     late, seconds = "", 0
     if order.last is not None:
@@ -135,7 +135,7 @@ def state_of(order: ShopOrder) -> dict[str, object]:
     after = payments.compute_next_question(order, now)
     return {
         "order": order,
-        "progress": payments.progress_of(order, now),
+        "progress": payments.find_progress(order, now),
         "refunds": get_bank_client().send_back is not None and payments.may_be_refunded(order),
         "late": late,
         "after": None if after is None else max(after, seconds),
@@ -149,7 +149,7 @@ def pay(number: str) -> Response:
     try:
         address = payments.go_on(get_bank_client(), get_visitor(), order, choose_bank_language())
     except Refused as refused:
-        get_visitor().notice = words_of(refused, order)
+        get_visitor().notice = explain_refusal(refused, order)
         address = None
     return go(address or f"/orders/{order.number}")
 

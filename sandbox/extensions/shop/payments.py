@@ -78,7 +78,7 @@ OTHERWISE_CANCELLED = "The payment was cancelled. Nothing was paid."
 CANCELLED |= {"DS02": CANCELLED["PSU_REFUSED"], "TM01": CANCELLED["TIME_OUT"]}  # the codes of ISO 20022
 
 
-def progress_of(order: ShopOrder, now: datetime) -> OrderProgress:
+def find_progress(order: ShopOrder, now: datetime) -> OrderProgress:
     attempt = order.last
     if attempt is None:
         return NEW
@@ -135,7 +135,7 @@ def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
             amount=order.total,
             endtoend_identification=f"{order.number}-{order.tries}",
             debtor_iban=order.debtor_iban,
-            remittance_information_unstructured=message_of(order),
+            remittance_information_unstructured=write_message(order),
         ),
     )
     if payment.sca_address is None:
@@ -145,7 +145,7 @@ def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
     return payment.sca_address
 
 
-def message_of(order: ShopOrder) -> str:
+def write_message(order: ShopOrder) -> str:
     return f"{SHOP} order {order.number}"
 
 
@@ -160,7 +160,7 @@ def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
         update(bank, attempt)
         if attempt.is_unsigned and not attempt.is_final and not attempt.is_expired(bank.now()):
             return attempt.address
-    return begin(bank, visitor, order, language) if progress_of(order, bank.now()).button else None
+    return begin(bank, visitor, order, language) if find_progress(order, bank.now()).button else None
 
 
 def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
@@ -195,7 +195,7 @@ def is_different(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentA
         SHOP: details.get("creditor_name"),
         CURRENCY: amount.get("currency"),
         attempt.initiation.external_id: details.get("endtoend_identification"),
-        message_of(order): details.get("remittance_information_unstructured"),
+        write_message(order): details.get("remittance_information_unstructured"),
     }
     number = amount.get("amount")
     return any(value not in (None, ordered) for ordered, value in ordered_and_paid.items()) or (

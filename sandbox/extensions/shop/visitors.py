@@ -73,7 +73,7 @@ class ShopOrder:
 
     @property
     def total(self) -> Decimal:
-        return total_of(self.basket)
+        return compute_total(self.basket)
 
     @property
     def last(self) -> PaymentAttempt | None:
@@ -166,7 +166,7 @@ class Visitors:
             return iter(list(self._by_name.values()))
 
 
-def total_of(basket: dict[str, int]) -> Decimal:
+def compute_total(basket: dict[str, int]) -> Decimal:
     return sum((GOODS[code].price * count for code, count in basket.items()), Decimal(0))
 
 

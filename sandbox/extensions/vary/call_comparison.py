@@ -60,11 +60,11 @@ def list_axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
     operations = {row["operation"] for row in calls if row["operation"]}
     reported = {row["name"] for row in controls.listed("variants") if row["met"]}
     return frozenset(
-        reported | {name for name in AXES if any(_settings_concern(name, operation) for operation in operations)}
+        reported | {name for name in AXES if any(_do_settings_concern(name, operation) for operation in operations)}
     )
 
 
-def _settings_concern(axis: str, operation: str) -> bool:
+def _do_settings_concern(axis: str, operation: str) -> bool:
     """Whether the axis only changes settings, and these settings concern the operation."""
     prefixes = OPERATIONS_OF_AXES.get(axis) or OPERATIONS.get(AXES[axis].topic, ("",))
     return axis in SET_BY_SETTINGS and operation.startswith(prefixes)
@@ -74,7 +74,7 @@ def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bo
     """Whether a call met an axis. `reported` are the axes in the call's explanation. The explanation lists axes that
     only change settings for every call, so for such an axis the operation decides."""
     if axis in SET_BY_SETTINGS:
-        return operation is not None and _settings_concern(axis, operation)
+        return operation is not None and _do_settings_concern(axis, operation)
     return axis in reported
 
 
@@ -173,7 +173,9 @@ class RunCalls:
     def _list_axes_met_by(self, place: int) -> set[str]:
         """Returns the axes of the variant that the call met."""
         operation, reported = self.rows[place]["operation"], self.fetch_explanation(place).get("variants", {})
-        return {axis for axis in self._axes if axis in reported or (operation and _settings_concern(axis, operation))}
+        return {
+            axis for axis in self._axes if axis in reported or (operation and _do_settings_concern(axis, operation))
+        }
 
     def _has_changed(self, place: int) -> bool:
         """Whether the call met an axis of the variant and got another reply than the same call of the default run.

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import explain_errors, option_row, options_of
-from sandbox.commands.screen import meter
+from sandbox.commands.options import add_options, explain_errors, option_row
+from sandbox.commands.screen import draw_progress
 from sandbox.extensions.vary.command_options import (
     FILE,
     CommandRunOptions,
@@ -81,7 +81,7 @@ class VaryCommandOptions(CommandRunOptions, VaryTaskOptions):
 
 @click.command()
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
-@options_of(VaryCommandOptions, "order")
+@add_options(VaryCommandOptions, "order")
 def vary(order: VaryCommandOptions) -> None:
     """Runs a test command against banks that differ. The first is the default bank, the others are a covering set.
 
@@ -114,7 +114,7 @@ def vary(order: VaryCommandOptions) -> None:
 
 
 @contextmanager
-def banks_of(order: CommandRunOptions) -> Iterator["Banks"]:
+def open_banks(order: CommandRunOptions) -> Iterator["Banks"]:
     """Yields the object that makes a bank for each run: at the sandbox of --url, or at a new sandbox on a free port."""
     from sandbox.client import Controls
     from sandbox.extensions.vary.run_banks import RemoteBanks, start_local_banks
@@ -128,7 +128,7 @@ def banks_of(order: CommandRunOptions) -> Iterator["Banks"]:
 
 
 @contextmanager
-def trial_of(order: CommandRunOptions) -> Iterator["CommandRuns"]:
+def open_trial(order: CommandRunOptions) -> Iterator["CommandRuns"]:
     """Yields the object that runs the command under a variant. Exits with an error if the command cannot be started, or
     if the sandbox refuses a world or does not answer."""
     import httpx
@@ -137,7 +137,7 @@ def trial_of(order: CommandRunOptions) -> Iterator["CommandRuns"]:
     from sandbox.extensions.vary.command_runs import CommandRuns
 
     world_suffix = "" if order.url is None else f".{token_hex(3)}"
-    with banks_of(order) as banks:
+    with open_banks(order) as banks:
         trial = CommandRuns(order.command, banks, stopwatch, order.begin, order.junit, order.timeout, world_suffix)
         try:
             yield trial
@@ -160,7 +160,7 @@ def run_once(order: VaryCommandOptions, variants: str) -> int:
 
     with explain_errors(ValueError, ends=click.UsageError):
         variant = read_variant(variants)
-    with trial_of(order) as trial:
+    with open_trial(order) as trial:
         name = f"{variant.name}{trial.world_suffix}"
         url = trial.banks.begin(name, order.begin, variant, Looks()).url
         words = [fill(word, {"url": url, "world": name, "junit": os.devnull}) for word in order.command]
@@ -172,7 +172,7 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
     from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING
 
     first = LISTING if order.varied is None else DEFAULT_BANK
-    with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
+    with open_trial(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
         runs = Runs(trial, results_file, pool.map, order.at_once, probes=order.url is None)
         if runs.count:
             click.echo(
@@ -235,7 +235,7 @@ def show_progress(runs: "Runs") -> Iterator[None]:
         label = "running" if runs_shown <= runs.expected else "looking for causes"
         step(runs_shown - before, total=max(runs.expected, runs_shown), label=label)
 
-    with meter("today's bank", 1) as step:
+    with draw_progress("today's bank", 1) as step:
         runs.report = report
         yield
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sandbox.commands.options import env_row, explain_errors, option_row
-from sandbox.commands.screen import as_json as json_text
+from sandbox.commands.screen import format_json as json_text
 
 if TYPE_CHECKING:
     from sandbox.extensions.vary.lie_verdict import AllowedLies
@@ -185,13 +185,13 @@ def print_line(line: str) -> None:
 
 def read_space(axes: str, only: str, within: bool) -> "Space":
     """Returns the space of the axes that the options name. Exits if a name is unknown or no axis has 2 values."""
-    from sandbox.extensions.vary.space import space_of, split_names
+    from sandbox.extensions.vary.space import make_space, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):
         if text and not split_names(text):
             raise click.BadParameter(f"{text!r:.60} names nothing", param_hint=option_name)
     with explain_errors(ValueError, ends=click.UsageError):
-        space = space_of(split_names(axes), split_names(only), within)
+        space = make_space(split_names(axes), split_names(only), within)
     if not space.axes:
         raise click.UsageError("these axes have no 2 values within the service's word")
     return space

@@ -230,7 +230,7 @@ def read_report(path: Path) -> dict[str, Result]:
     for case in root.iter("testcase"):
         if case.find("skipped") is not None:
             continue
-        name = name_of(case.get("classname", ""), case.get("name", ""))
+        name = name_test(case.get("classname", ""), case.get("name", ""))
         failed = next((part for kind in FAILED if (part := case.find(kind)) is not None), None)
         if failed is not None:
             results[name] = Result(False, find_failure(failed.get("message", ""), failed.text or ""))
@@ -239,7 +239,7 @@ def read_report(path: Path) -> dict[str, Result]:
     return results
 
 
-def name_of(group: str, name: str) -> str:
+def name_test(group: str, name: str) -> str:
     return " ".join(f"{group}::{name}".strip(":").split())[:NAME_MAX] or "a test without a name"
 
 

@@ -44,7 +44,7 @@ GATEWAY_FAULTS = {
 }
 
 
-def rules_of(fault: str) -> list[dict[str, Any]]:
+def make_rules(fault: str) -> list[dict[str, Any]]:
     """Returns the fault rules that give a world this gateway fault: one rule for each operation."""
     answer = dict(GATEWAY_FAULTS[fault].answer)
     return [{"when": {"operation": row.name, "nth": NTH}, "answer": answer} for row in OPERATIONS]

@@ -79,19 +79,19 @@ _told: WeakKeyDictionary[World, ToldLies] = WeakKeyDictionary()
 _told_lock = threading.Lock()
 
 
-def lies_of(world: World) -> ToldLies:
+def find_lies(world: World) -> ToldLies:
     with _told_lock:
         return _told.setdefault(world, ToldLies())
 
 
 def list_lies(world: World) -> list[dict[str, Any]]:
     """Returns the rows of the control `GET /_sandbox/lies`."""
-    lies = lies_of(world)
+    lies = find_lies(world)
     with lies.lock:
         return [row._asdict() for row in lies.rows]
 
 
-def lie_in_reply(call: Call, reply: ReplyContent) -> ReplyContent:
+def tell_lie_in_reply(call: Call, reply: ReplyContent) -> ReplyContent:
     operation = call.operation.name
     text = f"{call.operation.method} {call.environ['PATH_INFO']}"
 
@@ -108,7 +108,7 @@ def _make_telling(memory: Memory, is_told: bool, call: Call | None = None) -> Te
     return Telling(memory, call, is_told)
 
 
-def lie_at_callback(world: World, address: str) -> str:
+def tell_lie_at_callback(world: World, address: str) -> str:
     parts = urlsplit(address)
     parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     failed = {"error": "server_error"} | {name: parameters[name] for name in ("state",) if name in parameters}
@@ -127,7 +127,7 @@ def _filter_body(
 ) -> Any:
     """Returns a copy of the body that the world's lie has changed, or the same object if the lie changes nothing. With
     `lie_as: failure`, calls `fail` where the lie would change the body."""
-    lies = lies_of(world)
+    lies = find_lies(world)
     name = value_of(world.settings, LIE)
     fails = value_of(world.settings, TOLD_AS) == FAILURE
     is_told = name != LISTED and not fails
@@ -204,4 +204,4 @@ def _show_value(place: str, value: Any) -> Any:
     return text[:VALUE_MAX]
 
 
-FILTER = ReplyFilter(LIE, lie_in_reply, lie_at_callback)
+FILTER = ReplyFilter(LIE, tell_lie_in_reply, tell_lie_at_callback)

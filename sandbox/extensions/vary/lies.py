@@ -19,7 +19,7 @@ from orjson import Fragment
 
 from sandbox.bank import statements
 from sandbox.bank.state import Bank
-from sandbox.web.api.accounts import item_of
+from sandbox.web.api.accounts import make_item
 from sandbox.web.api.call import Call
 
 CALLBACK = "callback"  # in the place of an operation
@@ -309,18 +309,18 @@ def lose_compartment(body: Body, about: Telling) -> None:
 # Transactions
 
 
-def items_of(body: Body) -> list[dict[str, Any]]:
+def list_items(body: Body) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = body["_embedded"]["transactions"]
     return rows
 
 
 def lose_line(body: Body, about: Telling) -> None:
-    items = items_of(body)
+    items = list_items(body)
     del items[len(items) // 2 : len(items) // 2 + 1]
 
 
 def double_line(body: Body, about: Telling) -> None:
-    items = items_of(body)
+    items = list_items(body)
     items[:0] = items[:1]
 
 
@@ -329,14 +329,14 @@ def add_foreign_line(body: Body, about: Telling) -> None:
 
     def find(bank: Bank) -> dict[str, Any] | None:
         assert about.call is not None
-        own = statements.account_of(bank, about.call.token_grant, about.logical_id)
+        own = statements.demand_granted_account(bank, about.call.token_grant, about.logical_id)
         for account in bank.accounts.values():
             lines = bank.ledger.lines(account.iban, account.first_currency)
             if lines and not set(account.owners) & set(own.owners):
-                return item_of(lines[-1])
+                return make_item(lines[-1])
         return None
 
-    items = items_of(body)
+    items = list_items(body)
     foreign = about.ask(find) if items else None
     if foreign is not None:
         items[0] = foreign
@@ -346,7 +346,7 @@ def change_items(name: str, change: Callable[[Any], Any]) -> Callable[[Body, Tel
     """Returns a lie that changes a field in each transaction that has the field."""
 
     def tell(body: Body, about: Telling) -> None:
-        for item in items_of(body):
+        for item in list_items(body):
             if item.get(name) is not None:
                 item[name] = change(item[name])
 
@@ -354,12 +354,12 @@ def change_items(name: str, change: Callable[[Any], Any]) -> Callable[[Body, Tel
 
 
 def give_one_reference(body: Body, about: Telling) -> None:
-    for item in items_of(body)[1:]:
-        item["transaction_ref"] = items_of(body)[0]["transaction_ref"]
+    for item in list_items(body)[1:]:
+        item["transaction_ref"] = list_items(body)[0]["transaction_ref"]
 
 
 def book_pending(body: Body, about: Telling) -> None:
-    for item in items_of(body):
+    for item in list_items(body):
         item.pop("status", None)
 
 

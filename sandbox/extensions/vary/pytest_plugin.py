@@ -78,17 +78,17 @@ def pytest_bank_start(item: pytest.Item, start: "Start") -> "Start | None":
 def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
     if not is_varied(item):
         return {}
-    from sandbox.extensions.vary.pytest_runs import variant_of
+    from sandbox.extensions.vary.pytest_runs import find_variant
 
-    return variant_of(item, start)
+    return find_variant(item, start)
 
 
 def pytest_bank_extensions(item: pytest.Item, start: "Start") -> Sequence[str]:
     if not is_varied(item):
         return ()
-    from sandbox.extensions.vary.pytest_runs import lines_of
+    from sandbox.extensions.vary.pytest_runs import list_lines
 
-    return lines_of(item)
+    return list_lines(item)
 
 
 def pytest_bank_begins(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:

@@ -41,7 +41,7 @@ from sandbox.extensions.vary.report import (
 )
 from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
 from sandbox.extensions.vary.runs import FAILURE_MAX, FailsByDefault, NothingMet, Reference, Result, Runs, VariantRun
-from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING, Space, Variant, read_variant, space_of, split_names
+from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING, Space, Variant, make_space, read_variant, split_names
 from sandbox.extensions.vary.verdict import (
     AllowedBreak,
     Verdict,
@@ -78,7 +78,7 @@ def read_option(config: pytest.Config) -> "VaryPlugin":
         ready = (
             None if folder is None else ReadySession(Path(folder), read_accepted_file(option("--bank-ready-accept")))
         )
-        space = space_of(split_names(option("--bank-vary-axes")), split_names(option("--bank-vary-only")))
+        space = make_space(split_names(option("--bank-vary-axes")), split_names(option("--bank-vary-only")))
         path = option("--bank-vary-allow")
         text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
         allowed = read_allowed(text)
@@ -96,7 +96,7 @@ def read_accepted_file(path: str | None) -> dict[str, Acceptance]:
     return read_accepted(Path(path) if path else default) if path or default.exists() else {}
 
 
-def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
+def find_variant(item: pytest.Item, start: "Start") -> Mapping[str, str]:
     """Returns the changed axes of a test's world. Leaves out axes that the test sets by itself."""
     changes = compose_variant(item).axes
     return {axis: value for axis, value in changes.items() if axis not in find_pinned_axes(start)}
@@ -113,7 +113,7 @@ def compose_variant(item: pytest.Item) -> Variant:
     return Variant((*requested_variant.changes, *item.stash.get(VARIANT, DEFAULT_BANK).changes))
 
 
-def lines_of(item: pytest.Item) -> list[str]:
+def list_lines(item: pytest.Item) -> list[str]:
     return compose_variant(item).extensions
 
 
@@ -334,7 +334,7 @@ def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
     """Returns the reports of one test as a run."""
     notes, call = item.stash[MET]
     failed = next((report for report in reports if report.failed), None)
-    result = Result(True) if failed is None else Result(False, failure_of(failed), call)
+    result = Result(True) if failed is None else Result(False, describe_failure(failed), call)
     return VariantRun(
         {item.nodeid: result},
         notes.met,
@@ -346,7 +346,7 @@ def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
     )
 
 
-def failure_of(report: pytest.TestReport) -> str:
+def describe_failure(report: pytest.TestReport) -> str:
     """Returns the error of a failed test in one line."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = str(crash.message if crash is not None else report.longrepr).strip() or "it failed"

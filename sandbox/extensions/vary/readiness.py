@@ -173,7 +173,7 @@ def list_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Ite
         *list_referee_rows(evidence),
         *list_axis_rows(evidence),
         *list_lie_rows(evidence),
-        *condition_rows(evidence),
+        *list_condition_rows(evidence),
     ):
         finding = rows.setdefault(row["name"], row)
         finding["tests"] = list(dict.fromkeys((*finding["tests"], *row["tests"])))
@@ -235,7 +235,7 @@ def list_lie_rows(evidence: Evidence) -> Iterator[Row]:
             }
 
 
-def condition_rows(evidence: Evidence) -> Iterator[Row]:
+def list_condition_rows(evidence: Evidence) -> Iterator[Row]:
     abouts = {f"night/{name}": row.about for name, row in NIGHTS.items()}
     abouts |= {f"fault/{name}": row.about for name, row in GATEWAY_FAULTS.items()}
     for kind, item, runs in (("night", TIME, evidence.nights), ("fault", RETRIES, evidence.faults)):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import explain_errors, json_option, option_row, options_of
-from sandbox.commands.screen import as_json as json_text
-from sandbox.extensions.vary.command import STOPPED, print_failure, show_progress, trial_of
+from sandbox.commands.options import add_options, explain_errors, json_option, option_row
+from sandbox.commands.screen import format_json as json_text
+from sandbox.extensions.vary.command import STOPPED, open_trial, print_failure, show_progress
 from sandbox.extensions.vary.command_options import FILE, CommandRunOptions, make_results_row, make_strength_row
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ReadyOptions(CommandRunOptions, ReadyTaskOptions):
 
 
 @click.group(cls=ReadyGroup, invoke_without_command=True, subcommand_metavar="-- COMMAND... | verify FILE")
-@options_of(ReadyOptions, "options")
+@add_options(ReadyOptions, "options")
 @click.pass_context
 def ready(context: click.Context, options: ReadyOptions) -> None:
     """Says whether a client may go live. Gives a verdict on each of 12 items, the facts behind it, and what no test
@@ -119,7 +119,7 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
     parts = (options.command, options.strength, options.begin, str(options.junit), options.url)
     with explain_errors(OSError, about=f"{options.results} cannot be written: ", option="--results"):
         results_file = ResultsFile(options.results, compute_fingerprint("ready", *parts), options.fresh)
-    with trial_of(options) as trial, ThreadPoolExecutor(options.at_once) as pool:
+    with open_trial(options) as trial, ThreadPoolExecutor(options.at_once) as pool:
         trial.referee = True
         runs = Runs(trial, results_file, pool.map, options.at_once, probes=options.url is None)
         try:
@@ -186,7 +186,7 @@ def export_worlds(
     from sandbox.extensions.vary.ready_worlds import WORLDS_MAX, write_worlds
     from sandbox.extensions.vary.space import DEFAULT_BANK
 
-    variants = list(dict.fromkeys([DEFAULT_BANK, *filter(None, map(variant_of, list_names(document)))]))[:WORLDS_MAX]
+    variants = list(dict.fromkeys([DEFAULT_BANK, *filter(None, map(find_variant, list_names(document)))]))[:WORLDS_MAX]
     exported = runs.spread(lambda variant: trial.run(variant, export=True)[1], variants)
     return write_worlds(
         folder, [(variant, text) for variant, texts in zip(variants, exported, strict=True) for text in texts]
@@ -197,7 +197,7 @@ def list_names(document: Mapping[str, Any]) -> Iterable[str]:
     return (row["name"] for item in document["items"] for row in item["findings"])
 
 
-def variant_of(name: str) -> Any:
+def find_variant(name: str) -> Any:
     """Returns the variant in the name of a finding, such as `lie/token_lasts`. Returns None for a finding of the
     referee, because the default bank shows it."""
     from sandbox.extensions.vary.space import read_variant
@@ -233,9 +233,9 @@ def verify_document(file: Path, as_json: bool) -> None:
 
     Also replays each world in a bank of this machine. Exits with 0 if every replay ends as the ready.json says. Exits
     with 1 if a byte was changed, or if a replay ends in another way."""
-    from sandbox.extensions.vary.ready_worlds import problems_of
+    from sandbox.extensions.vary.ready_worlds import list_problems
 
-    problems: Sequence[str] = problems_of(file)
+    problems: Sequence[str] = list_problems(file)
     if as_json:
         click.echo(json_text({"file": str(file), "problems": problems}))
     for problem in problems if not as_json else ():

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.client import Controls, Refused
 from sandbox.extensions.vary.readiness import FORMAT, digest_of, write_document
 from sandbox.extensions.vary.space import Variant
@@ -42,7 +42,7 @@ def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[d
 
 def make_local_controls() -> Controls:
     """Returns the controls of a new sandbox in this process, without a server."""
-    app = assemble(WorldRegistry(first_beginning(), machine_time))
+    app = assemble(WorldRegistry(make_first_beginning(), machine_time))
     return Controls(HOST, httpx.Client(transport=WithinTransport(app=app)))
 
 
@@ -71,7 +71,7 @@ def describe_export(text: str) -> dict[str, Any]:
         return {"statuses": statuses, "referee": sorted({row["rule"] for row in findings})}
 
 
-def problems_of(file: Path) -> list[str]:
+def list_problems(file: Path) -> list[str]:
     """Returns a sentence for each mistake in a ready.json and its worlds, or an empty list if there is no mistake."""
     content = file.read_bytes()
     try:

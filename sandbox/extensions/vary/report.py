@@ -231,7 +231,7 @@ def as_page(verdict: Verdict) -> str:
         f"<h1>{escape_text(write_scores(verdict))}</h1><p>{escape_text(write_rest_of_summary(verdict))}</p>",
         f'<nav aria-label="On this page">{links}</nav>',
         _write_section("unnoticed", "Lies that a test read and did not notice", write_lie_articles(lies)),
-        _write_section("breaks", "What breaks", (_cause(breaks, verdict.again) for breaks in causes)),
+        _write_section("breaks", "What breaks", (_write_cause(breaks, verdict.again) for breaks in causes)),
         _write_section("flaky", "Flaky tests, for which nothing is blamed", flaky),
         _write_section("ended", "Allowed breaks that break no longer", ended),
         _write_section("withstood", f"Withstood: {withstood}", _write_axes(verdict.withstood)),
@@ -250,7 +250,7 @@ def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
     return sorted(groups.values(), key=lambda group: (group[0].allowed is not None, -len(group), str(group[0].variant)))
 
 
-def _cause(breaks: list[Break], again: str) -> str:
+def _write_cause(breaks: list[Break], again: str) -> str:
     """Returns the HTML element `<article>` about one cause: its words, the command to run it again, and the tests that
     it breaks."""
     first = breaks[0]

@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote
 import httpx
 from flask import Flask
 
-from sandbox.app import assemble, first_beginning
+from sandbox.app import assemble, make_first_beginning
 from sandbox.client import Controls, Refused
 from sandbox.contract.decisions import AXES, DEFAULTS, Decisions, with_changes
 from sandbox.contract.errors import Refusal
@@ -90,7 +90,7 @@ def look_at(controls: Controls, looks: Looks) -> WorldNotes:
         last = len(rows) - ROWS_ASKED_MAX
         for place, row in enumerate(rows):
             if place < CALLS_COMPARED_MAX or place >= last:
-                rows[place] = {**row, "explanation": explanation_of(controls, row)}
+                rows[place] = {**row, "explanation": read_explanation(controls, row)}
     if looks.referee:
         notes.findings += controls.call("GET", "/referee").body["findings"]
         notes.coverage.append({"cells": controls.call("GET", "/coverage").body["cells"]})
@@ -100,7 +100,7 @@ def look_at(controls: Controls, looks: Looks) -> WorldNotes:
     return notes
 
 
-def explanation_of(controls: Controls, row: Row) -> Row:
+def read_explanation(controls: Controls, row: Row) -> Row:
     try:
         explanation: Row = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
         return explanation
@@ -250,7 +250,7 @@ class LocalBank:
 
         body = list(self.own.app(environ, keep_head))
         controls = self.controls if world == "default" else self.controls.world(world)
-        row = explanation_of(controls, {"request_id": environ.get("HTTP_REQUEST_ID", "")})
+        row = read_explanation(controls, {"request_id": environ.get("HTTP_REQUEST_ID", "")})
         if has_met(axis, row.get("operation"), row.get("variants", {})):
             start_response("500 Internal Server Error", [("Content-Type", "text/plain"), ("Content-Length", "0")])
             return []
@@ -283,7 +283,7 @@ class LocalBanks:
     key: str | None = None
 
     def __init__(self, machine_time: Callable[[], float], seed: int) -> None:
-        self._main = WorldRegistry(first_beginning(seed), machine_time)
+        self._main = WorldRegistry(make_first_beginning(seed), machine_time)
         self.app = assemble(self._main)
         self._answer_others = self.app.wsgi_app
         self.app.wsgi_app = self._answer  # type: ignore[method-assign]

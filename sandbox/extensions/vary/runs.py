@@ -182,7 +182,7 @@ class ResultsFile:
         self.path = path
         self._lock = Lock()
         lines = [] if fresh else self._read(about)
-        self.earlier_runs = list(_runs_of(lines))
+        self.earlier_runs = list(_read_runs(lines))
         # Leaves out a last line that was cut, so that the next line starts a new line.
         whole = [json.dumps({HEAD: about}), *lines[: len(self.earlier_runs)], ""]
         path.write_text("\n".join(whole), encoding="utf-8")
@@ -209,7 +209,7 @@ class ResultsFile:
             return []
 
 
-def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
+def _read_runs(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
     """Yields the runs in these lines. Stops at the first line that is not a run, such as an incomplete line."""
     for line in lines:
         try:

@@ -79,12 +79,12 @@ class ScenarioVarying(VaryOptions):
         own_axes = {axis for axis, _ in script.scenario.settings.variants}
         space = self.space.select_axes(self.space.axes.keys() - own_axes)
         try:
-            return judge_all(Runs(trial_of(script, url, key, world_suffix)), space, self.strength, 1, self.lies)
+            return judge_all(Runs(make_trial(script, url, key, world_suffix)), space, self.strength, 1, self.lies)
         except NothingMet:
             return None
 
 
-def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> "Callable[[Variant], VariantRun]":
+def make_trial(script: "Script", url: str, key: str | None, world_suffix: str) -> "Callable[[Variant], VariantRun]":
     """Returns the function that plays a scenario under a variant."""
     from sandbox.extensions.vary.call_comparison import RunCalls
     from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at

@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox.contract.added_settings import load_added_settings
 from sandbox.contract.decisions import AXES
-from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS, rules_of
+from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS, make_rules
 from sandbox.reader.tree import quote, suggest
 
 Choice = tuple[str, str]  # an axis and one of its values, or one of OTHERS with one of its values
@@ -88,7 +88,7 @@ class Variant:
     @property
     def faults(self) -> list[dict[str, Any]]:
         """The fault rules of the variant's gateway fault. Empty if the variant has no gateway fault."""
-        return [rule for name, value in self.changes if name == FAULT for rule in rules_of(value)]
+        return [rule for name, value in self.changes if name == FAULT for rule in make_rules(value)]
 
     def within(self, axes: Collection[str]) -> "Variant":
         """Returns this variant without the choices about axes that are not in `axes`."""
@@ -137,7 +137,7 @@ class Space:
         return all(self.find_excluded_by(choice).isdisjoint(choices) for choice in choices)
 
 
-def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: bool = True) -> Space:
+def make_space(names: Collection[str] = (), topics: Collection[str] = (), within: bool = True) -> Space:
     """Returns a space with the axes of these names and topics, or with all axes if both are empty. Raises ValueError
     for an unknown name.
 
@@ -179,7 +179,7 @@ def read_variant(text: str, space: Space | None = None) -> Variant:
     """Reads a variant such as `final_status=ACSP,night=leap_day`. Each name is an axis of the space (by default any
     axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value. Its text suggests the most similar
     one."""
-    space = space or space_of(within=False)
+    space = space or make_space(within=False)
     values_by_axis: dict[str, str] = {}
     other_changes: list[Choice] = []
     for part in text.split(","):

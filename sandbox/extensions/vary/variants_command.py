@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import ask_first, env_row, explain_errors, option_row, options_of, url_option
-from sandbox.commands.screen import as_json
+from sandbox.commands.options import add_options, ask_first, env_row, explain_errors, option_row, url_option
+from sandbox.commands.screen import format_json
 from sandbox.extensions.vary.command_options import axes_row, make_strength_row, only_row, read_space, warn_if_slow
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
         raise click.BadParameter(describe_unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]
     if wants_json:
-        click.echo(as_json({"variants": [axis.described() for axis in rows]}))
+        click.echo(format_json({"variants": [axis.described() for axis in rows]}))
         return
     _print_table(rows)
 
@@ -91,7 +91,7 @@ class CoverOptions:
 
 
 @variants.command()
-@options_of(CoverOptions, "options")
+@add_options(CoverOptions, "options")
 def cover(options: CoverOptions) -> None:
     """Lists few worlds that have every combination of values.
 
@@ -107,7 +107,7 @@ def cover(options: CoverOptions) -> None:
     if options.begin:
         begin_worlds(cover, options)
     if options.as_json:
-        click.echo(as_json(describe_cover(cover, options.seed)))
+        click.echo(format_json(describe_cover(cover, options.seed)))
         return
     for variant in cover.variants:
         text = ", ".join(f"{axis}={value}" for axis, value in variant.changes) or "every axis at its first value"

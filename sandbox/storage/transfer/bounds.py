@@ -38,11 +38,11 @@ SIGNATURES_MAX = 9
 Check = Callable[[Any], str | None]  # what is wrong
 
 
-def _one_of(words: Container[str], shown: str) -> Check:
+def _make_one_of_check(words: Container[str], shown: str) -> Check:
     return lambda value: None if value in words else f"it is one of {shown}"
 
 
-def _each_of(words: tuple[str, ...]) -> Check:
+def _make_each_of_check(words: tuple[str, ...]) -> Check:
     return lambda values: None if {*values} <= {*words} else f"each is one of {', '.join(words)}"
 
 
@@ -61,21 +61,21 @@ def _find_wrong_count(value: int) -> str | None:
 LIMITS: dict[str, Check] = {"limit_day": _find_negative, "limit_week": _find_negative}
 FIELDS: dict[type[Any], dict[str, Check]] = {
     Customer: {
-        "kind": _one_of(CUSTOMER_KINDS, ", ".join(CUSTOMER_KINDS)),
-        "language": _one_of(SCREENS, ", ".join(SCREENS)),
-        "methods": _each_of(METHODS),
+        "kind": _make_one_of_check(CUSTOMER_KINDS, ", ".join(CUSTOMER_KINDS)),
+        "language": _make_one_of_check(SCREENS, ", ".join(SCREENS)),
+        "methods": _make_each_of_check(METHODS),
         "fees": _find_negative_fee,
         **LIMITS,
     },
     Account: {
-        "type": _one_of(ACCOUNT_TYPES, ", ".join(ACCOUNT_TYPES)),
-        "balance_shown": _one_of(BALANCES_SHOWN, ", ".join(BALANCES_SHOWN)),
+        "type": _make_one_of_check(ACCOUNT_TYPES, ", ".join(ACCOUNT_TYPES)),
+        "balance_shown": _make_one_of_check(BALANCES_SHOWN, ", ".join(BALANCES_SHOWN)),
         "signatures_required": _find_wrong_count,
         "overdraft": _find_negative,
         **LIMITS,
     },
-    RegisteredClient: {"roles": _each_of(ROLES)},
-    Profile: {"life": _one_of(LIVES, ", ".join(LIVES))},
+    RegisteredClient: {"roles": _make_each_of_check(ROLES)},
+    Profile: {"life": _make_one_of_check(LIVES, ", ".join(LIVES))},
 }
 # The acts that change fields of a record, with the record.
 AMENDED: dict[str, type[Any]] = {
@@ -132,7 +132,7 @@ def demand_rules(rules: tuple[ScenarioRule, ...]) -> None:
 
 def demand_faults(faults: tuple[Fault, ...]) -> None:
     for number, fault in enumerate(faults, 1):
-        _read(f"fault {number}", lambda content: read_fault(content, "a fault"), fault_content(fault))
+        _read(f"fault {number}", lambda content: read_fault(content, "a fault"), list_fault_content(fault))
 
 
 def _read(where: str, read: Callable[[Any], object], content: dict[str, Any]) -> None:
@@ -173,7 +173,7 @@ def _write_content(value: Any) -> Any:
             return value
 
 
-def fault_content(fault: Fault) -> dict[str, Any]:
+def list_fault_content(fault: Fault) -> dict[str, Any]:
     content = list_given_fields(fault) | {"when": list_given_fields(fault.when)}
     if fault.answer is not None:
         content["answer"] = list_given_fields(fault.answer)

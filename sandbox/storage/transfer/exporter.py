@@ -14,21 +14,21 @@ from typing import Any
 
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Origin, RegisteredClient
-from sandbox.bank.verbs import parameters_of
-from sandbox.banking.pkce import challenge_of
+from sandbox.bank.verbs import list_parameters
+from sandbox.banking.pkce import compute_challenge
 from sandbox.contract.errors import Error, Refusal
 from sandbox.people.fixtures import load_fixtures
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import release_bank
 from sandbox.storage.codec import encode, encode_arguments
-from sandbox.storage.format import program_name
+from sandbox.storage.format import find_program_version
 from sandbox.storage.long_work import pause_between
 from sandbox.storage.memory_log import Act, MemoryLog, play
 from sandbox.storage.state_hash import hash_outcome, hash_state
 from sandbox.storage.transfer import form
 from sandbox.storage.transfer.file_reader import FINDINGS_MAX
 from sandbox.storage.transfer.form import CarriedFinding, DrawnSecret
-from sandbox.worlds.beginning import Beginning, bank_of
+from sandbox.worlds.beginning import Beginning, make_bank
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.snapshot import WorldSnapshot, replay
 from sandbox.worlds.world import World
@@ -49,19 +49,19 @@ def export_lines(world: World, strip: bool = False, findings: Sequence[CarriedFi
     if strip:
         whole, snapshot = snapshot, strip_secrets(snapshot)
         release_bank(whole.bank)
-    return lines_of(world.name, snapshot._replace(findings=tuple(findings)), strip)
+    return write_lines(world.name, snapshot._replace(findings=tuple(findings)), strip)
 
 
-def lines_of(name: str, snapshot: WorldSnapshot, strip: bool) -> Generator[bytes]:
+def write_lines(name: str, snapshot: WorldSnapshot, strip: bool) -> Generator[bytes]:
     digest = sha256()
 
     def write_line(content: dict[str, Any]) -> bytes:
-        line = form.line_of(content)
+        line = form.encode_line(content)
         digest.update(line)
         return line
 
     try:
-        yield write_line(head_of(name, snapshot, strip))
+        yield write_line(make_head(name, snapshot, strip))
         for number, act in enumerate(pause_between(snapshot.acts, ACTS_AT_ONCE), 1):
             yield write_line(act_line(number, act))
         for exchange in pause_between(snapshot.exchanges, CALLS_AT_ONCE):
@@ -70,12 +70,12 @@ def lines_of(name: str, snapshot: WorldSnapshot, strip: bool) -> Generator[bytes
             yield write_line({"finding": form.make_finding_row(finding)})
         hashes = {"state": hash_state(snapshot.bank), "outcome": hash_outcome(snapshot.bank)}
         ends = {"end": len(snapshot.acts), **hashes, "digest": digest.hexdigest()}
-        yield form.line_of(ends)
+        yield form.encode_line(ends)
     finally:
         release_bank(snapshot.bank)
 
 
-def head_of(name: str, snapshot: WorldSnapshot, strip: bool) -> dict[str, Any]:
+def make_head(name: str, snapshot: WorldSnapshot, strip: bool) -> dict[str, Any]:
     beginning = snapshot.beginning
     assert beginning.at is not None
     fixtures = beginning.fixtures
@@ -88,7 +88,7 @@ def head_of(name: str, snapshot: WorldSnapshot, strip: bool) -> dict[str, Any]:
     return {
         "format": form.FORMAT,
         "version": form.VERSION,
-        "program": program_name(),
+        "program": find_program_version(),
         "program_digest": checkpoint.compute_program_digest(),
         "world": name,
         "scenario": beginning.scenario,
@@ -153,7 +153,7 @@ def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
 
     if any(act.id for act in pause_between(snapshot.acts, AT_ONCE)):
         assert beginning.at is not None
-        bank = bank_of(beginning, beginning.at)
+        bank = make_bank(beginning, beginning.at)
         for act in pause_between(snapshot.acts, AT_ONCE):
             play(bank, [act])
             draw(bank.mint.asked, act.id)
@@ -173,7 +173,7 @@ class SecretStripper:
         for act in pause_between(snapshot.acts, AT_ONCE):
             for name, value in name_arguments(act):
                 if name == "verifier" and isinstance(value, str):
-                    self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
+                    self._names[compute_challenge("S256", value)] = compute_challenge("S256", self._stand_in(value))
 
     def _stand_in(self, secret: str) -> str:
         """Returns the replacement of a secret, which has the length that a code verifier needs."""
@@ -212,7 +212,7 @@ class SecretStripper:
     def _strip_challenge(self, challenge: tuple[str, str]) -> tuple[str, str]:
         method, text = challenge
         if method == "S256" and text not in self._names:
-            self._names[text] = challenge_of(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
+            self._names[text] = compute_challenge(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
         return method, self._stand_in(text)
 
     def exchange(self, exchange: Exchange) -> Exchange:
@@ -225,5 +225,5 @@ class SecretStripper:
 
 def name_arguments(act: Act) -> Iterator[tuple[str, Any]]:
     """Yields the arguments of an act with their names."""
-    names = (parameter.name for parameter in parameters_of(act.verb))
+    names = (parameter.name for parameter in list_parameters(act.verb))
     return zip(names, act.arguments, strict=False)

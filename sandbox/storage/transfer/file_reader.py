@@ -14,7 +14,7 @@ import orjson
 
 from sandbox.bank.rules import ScenarioRule
 from sandbox.banking.durations import RATE_MAX, bound_instant, write_duration
-from sandbox.contract.decisions import Decisions, settings_of
+from sandbox.contract.decisions import Decisions, list_settings
 from sandbox.people.fixtures import HABITS_MAX, Fixtures, find_habit_fault, load_fixtures
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.reading import read_settings
@@ -80,7 +80,7 @@ def read_lines(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
         raise ParcelError(f"after line {number}: it cannot be unpacked: {fault}") from None
 
 
-def head_of(row: dict[str, Any]) -> ExportHead:
+def read_head(row: dict[str, Any]) -> ExportHead:
     """Reads the first line, which has the format and version, and the beginning of the world."""
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
@@ -89,8 +89,8 @@ def head_of(row: dict[str, Any]) -> ExportHead:
         raise ParcelError(f"{version}; this program reads version {form.VERSION} alone")
     try:
         beginning = Beginning(
-            people_of(row["people"]),
-            number(row["seed"]),
+            read_people(row["people"]),
+            read_number(row["seed"]),
             read_instant_of_file(row["opening"]),
             rate(row["first_rate"]),
             read_text(row["scenario"]),
@@ -103,8 +103,8 @@ def head_of(row: dict[str, Any]) -> ExportHead:
         demand_rules(beginning.rules)
         demand_faults((*beginning.faults, *ordered.rules))
         for count in (*ordered.met.items(), *ordered.answered.items()):
-            number(count[0]), number(count[1])
-        number(row["acts"]), number(row["calls"])
+            read_number(count[0]), read_number(count[1])
+        read_number(row["acts"]), read_number(row["calls"])
         read_text(row["past"]), read_text(row["program"]), read_text(row["program_digest"])
         if not isinstance(row["stripped"], list):
             raise ParcelError("line 1: stripped does not take this")
@@ -119,7 +119,7 @@ def head_of(row: dict[str, Any]) -> ExportHead:
         raise ParcelError(f"line 1: {fault}") from None
 
 
-def people_of(row: dict[str, Any]) -> Fixtures:
+def read_people(row: dict[str, Any]) -> Fixtures:
     """Returns the people of an exported world. If the file only names the shipped people of this program, returns
     those."""
     if "whole" not in row:
@@ -146,7 +146,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
 
 def demand_settings(settings: Decisions) -> Decisions:
     """Checks settings by the bounds of a scenario (choice 13)."""
-    rows = settings_of(settings)
+    rows = list_settings(settings)
     spans = {name: write_duration(value) for name, value in rows.items() if hasattr(value, "total_seconds")}
     lists = {name: list(value) for name, value in rows.items() if isinstance(value, tuple)}
     try:
@@ -172,7 +172,7 @@ def run_decoder(where: str, decode: Callable[..., Any], *content: Any) -> Any:
         raise ParcelError(f"{where}: {fault}") from None
 
 
-def exchange_of(row: dict[str, Any], line: int) -> Exchange:
+def read_exchange(row: dict[str, Any], line: int) -> Exchange:
     try:
         exchange = Exchange(**row)
         exchange = exchange._replace(at=read_instant_of_file(exchange.at))
@@ -182,7 +182,7 @@ def exchange_of(row: dict[str, Any], line: int) -> Exchange:
     return exchange
 
 
-def finding_of(row: Any, line: int) -> CarriedFinding:
+def read_finding(row: Any, line: int) -> CarriedFinding:
     """Returns a finding of a file. Raises ParcelError if it has a wrong form."""
     if not isinstance(row, dict) or not {"rule", "what", "call"} <= row.keys() <= {*CarriedFinding._fields}:
         raise ParcelError(f"line {line}: this is no finding")
@@ -194,8 +194,8 @@ def finding_of(row: Any, line: int) -> CarriedFinding:
             raise ParcelError(f"line {line}: a finding's text does not fit")
     if not all(isinstance(call, dict) for call in (row["call"], *proof)):
         raise ParcelError(f"line {line}: a finding's call is no object")
-    calls = tuple(exchange_of(call, line) for call in proof)
-    return CarriedFinding(row["rule"], row["what"], exchange_of(row["call"], line), calls, tuple(difference))
+    calls = tuple(read_exchange(call, line) for call in proof)
+    return CarriedFinding(row["rule"], row["what"], read_exchange(row["call"], line), calls, tuple(difference))
 
 
 def read_instant_of_file(value: Any) -> datetime:
@@ -209,7 +209,7 @@ def read_instant_of_file(value: Any) -> datetime:
         raise ValueError(f"{value}: {fault}") from None
 
 
-def number(value: Any) -> int:
+def read_number(value: Any) -> int:
     if type(value) is not int or not 0 <= value < NUMBER_MAX:
         raise ValueError(f"{value!r:.40} is no number that fits")
     return value

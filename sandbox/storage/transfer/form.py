@@ -76,7 +76,7 @@ def _digest_of(past: Books) -> str:
     return digest.hexdigest()
 
 
-def line_of(content: dict[str, Any]) -> bytes:
+def encode_line(content: dict[str, Any]) -> bytes:
     return orjson.dumps(content) + b"\n"
 
 
@@ -146,7 +146,7 @@ def demand_fit(value: Any, hint: Any, where: str) -> None:
         return
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        _any_of(value, parts, where)
+        _check_any(value, parts, where)
     elif origin is Literal:
         _demand(value in parts, value, where)
     elif origin is tuple:
@@ -168,11 +168,11 @@ def demand_fit(value: Any, hint: Any, where: str) -> None:
             demand_bounds(value)
         except ValueError as fault:
             raise ParcelError(f"{where}: {fault}") from None
-        for name, part in hints_of(kind).items():
+        for name, part in list_hints(kind).items():
             demand_fit(getattr(value, name), part, f"{where}.{name}")
 
 
-def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
+def _check_any(value: Any, parts: tuple[Any, ...], where: str) -> None:
     faults = []  # as texts: an error that is kept keeps its frame, and so itself
     for part in parts:
         try:
@@ -183,7 +183,7 @@ def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
 
 
 @lru_cache(maxsize=256)
-def hints_of(kind: Any) -> dict[str, Any]:
+def list_hints(kind: Any) -> dict[str, Any]:
     """Returns the types of a record's fields."""
     if issubclass(kind, Enum) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
         return {}

@@ -7,13 +7,13 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from sandbox.bank import bulks
 from sandbox.bank.state import Bank
-from sandbox.bank.verbs import VERBS, parameters_of
+from sandbox.bank.verbs import VERBS, list_parameters
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.contract.errors import Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.codec import decode_arguments
-from sandbox.storage.format import program_name
+from sandbox.storage.format import find_program_version
 from sandbox.storage.long_work import AbandonedError, stop_when_abandoned
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
 from sandbox.storage.state_hash import hash_outcome, hash_state
@@ -21,7 +21,7 @@ from sandbox.storage.transfer import file_reader, form
 from sandbox.storage.transfer.bounds import AMENDED, demand_field
 from sandbox.storage.transfer.file_reader import ExportHead
 from sandbox.storage.transfer.form import CarriedFinding, ParcelError
-from sandbox.worlds.beginning import bank_of
+from sandbox.worlds.beginning import make_bank
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.clock import Pace
 from sandbox.worlds.snapshot import WorldSnapshot, advance_while_waited_for
@@ -51,13 +51,13 @@ def read_export(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[st
     _, first = next(lines, (0, None))
     if first is None:
         raise ParcelError("it is empty")
-    head = file_reader.head_of(first)
+    head = file_reader.read_head(first)
     assert head.beginning.at is not None
     rows = read_rows(lines, head)
-    bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
+    bank = attempt("line 1", make_bank, head.beginning, head.beginning.at)
     if attempt("the past of its people", form.compute_past_digest, bank) != head.fields["past"]:
         raise ParcelError(
-            f"the people of {writer_of(head)} have another past than those of this one ({program_name()})"
+            f"the people of {name_writer(head)} have another past than those of this one ({find_program_version()})"
         )
     for number, (line, act) in enumerate(stop_when_abandoned(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
         attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
@@ -80,9 +80,9 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
             acts.append(form.restore_secrets(act, secret_of) if head.fields["stripped"] else act)
             places.append(line)
         elif "call" in content:
-            calls.append(file_reader.exchange_of(content["call"], line))
+            calls.append(file_reader.read_exchange(content["call"], line))
         elif "finding" in content and len(findings) < file_reader.FINDINGS_MAX:
-            findings.append(file_reader.finding_of(content["finding"], line))
+            findings.append(file_reader.read_finding(content["finding"], line))
         elif "end" in content:
             demand_end(content, head, len(acts))
             if next(lines, None) is not None:
@@ -105,10 +105,14 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     if not isinstance(act_id, str) or len(act_id) > ACT_ID_MAX:
         raise ParcelError("the id of an act is no short text")
     act = Act(
-        file_reader.read_instant_of_file(content["at"]), verb, arguments, file_reader.number(content["made"]), act_id
+        file_reader.read_instant_of_file(content["at"]),
+        verb,
+        arguments,
+        file_reader.read_number(content["made"]),
+        act_id,
     )
     for parameter, value in zip(
-        parameters_of(verb), form.restore_secrets(act, lambda drawn: "").arguments, strict=True
+        list_parameters(verb), form.restore_secrets(act, lambda drawn: "").arguments, strict=True
     ):
         form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
     if verb in AMENDED:
@@ -124,7 +128,7 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
 
 def demand_changes(kind: Any, changes: tuple[tuple[str, Any], ...], verb: str) -> None:
     """Checks that each change names a field of the record, with a value of its type and within its bounds."""
-    hints = form.hints_of(kind)
+    hints = form.list_hints(kind)
     for name, value in changes:
         if name not in hints:
             raise ParcelError(f"{verb}: {kind.__name__} has no field {name:.60}")
@@ -146,12 +150,12 @@ def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> Non
     state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (hash_state, hash_outcome))
     if outcome != content.get("outcome") or (same_program and state != content.get("state")):
         raise ParcelError(
-            f"played again it comes to another state than it says: {writer_of(head)} wrote it, "
-            f"this one is {program_name()}"
+            f"played again it comes to another state than it says: {name_writer(head)} wrote it, "
+            f"this one is {find_program_version()}"
         )
 
 
-def writer_of(head: ExportHead) -> str:
+def name_writer(head: ExportHead) -> str:
     return f"the program that wrote it ({head.fields['program']!r:.40})"
 
 

@@ -6,9 +6,9 @@ from sandbox.bank import consents, initiations, tokens
 from sandbox.bank.state import Bank
 from sandbox.bank.tokens import IssuedTokens
 from sandbox.banking.iban import is_iban
-from sandbox.contract.errors import Error, Refusal, invalid
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.contract.languages import SCREENS
-from sandbox.web.api.addresses import consent_address
+from sandbox.web.api.addresses import make_consent_address
 from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.gate import count_call
 from sandbox.web.api.headers import list_readings, read_languages
@@ -32,14 +32,14 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
     consent_arguments = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
 
     def give() -> ReplyContent:
-        addresses = call.world.act(consents.ask, *consent_arguments, *languages_of(call))
-        rows = [(language, consent_address(call.request, token)) for language, token in addresses]
+        addresses = call.world.act(consents.ask, *consent_arguments, *list_languages(call))
+        rows = [(language, make_consent_address(call.request, token)) for language, token in addresses]
         return ReplyContent([{"language": language, "consent_uri": address} for language, address in rows])
 
     return give
 
 
-def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
+def list_languages(call: Call) -> tuple[tuple[str, ...], ...]:
     """Returns the last argument of `consents.ask`: in a tuple, the languages that each get an address (service 4.7).
     Returns an empty tuple if the caller accepts only one language, or if no axis gives each language an address."""
     wanted_languages = read_languages(call.header("Accept-Language") or "")
@@ -57,7 +57,7 @@ def read_scope(call: Call) -> tuple[str, str | None]:
         raise Refusal(Error.INPUT_MISSING, input="scope", clause="choice 8")
     if scope != SCOPE_OF[call.version]:
         reason = f"version {call.version} is for {SCOPE_OF[call.version]}"
-        raise invalid("scope", reason, "service 4.7", scope=scope, version=call.version)
+        raise make_invalid("scope", reason, "service 4.7", scope=scope, version=call.version)
     if scope == "CAF" and call.decisions.caf_role == "own" and scope not in call.client.roles:
         raise Refusal(
             Error.TPP_INVALID,
@@ -67,12 +67,12 @@ def read_scope(call: Call) -> tuple[str, str | None]:
         )
     if scope == "AIS":
         if iban is not None:
-            raise invalid(name, "the customer chooses the accounts", "service 4.7", scope=scope)
+            raise make_invalid(name, "the customer chooses the accounts", "service 4.7", scope=scope)
         return scope, None
     if iban is None:
         raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.7", decided_by={"scope": scope})
     if not is_iban(iban):
-        raise invalid(name, "it is no valid IBAN", "choice 8", sent=iban)
+        raise make_invalid(name, "it is no valid IBAN", "choice 8", sent=iban)
     return scope, iban
 
 
@@ -83,9 +83,9 @@ def token(bank: Bank, call: Call) -> ReplyContent:
     form = read_form(call)
     if form["grant_type"] == "authorization_code":
         proof = (form["code"], form["redirect_uri"], form["code_verifier"])
-        return token_reply(call.world.do(tokens.exchange, client_id, *proof, call.version))
+        return make_token_reply(call.world.do(tokens.exchange_code, client_id, *proof, call.version))
     refresh_arguments = (form["refresh_token"], form.get("scope"))
-    return token_reply(call.world.do(tokens.refresh, client_id, *refresh_arguments, call.version))
+    return make_token_reply(call.world.do(tokens.refresh, client_id, *refresh_arguments, call.version))
 
 
 def read_form(call: Call) -> dict[str, str]:
@@ -99,19 +99,19 @@ def read_form(call: Call) -> dict[str, str]:
     form: dict[str, str] = {}
     for name, value in _read_pairs(call):
         if name in form:
-            raise invalid(name, "it is given twice", "choice 8")
+            raise make_invalid(name, "it is given twice", "choice 8")
         if name in FIELDS:
             form[name] = value
     if not form.get("grant_type"):
         raise Refusal(Error.INPUT_MISSING, input="grant_type", clause="service 4.8")
     if form["grant_type"] not in VARIANTS:
         reason = f"it must be one of {', '.join(VARIANTS)}"
-        raise invalid("grant_type", reason, "service 4.8", sent=form["grant_type"])
+        raise make_invalid("grant_type", reason, "service 4.8", sent=form["grant_type"])
     required, optional = VARIANTS[form["grant_type"]]
     for name in form:
         if name != "grant_type" and name not in required + optional:
             reason = f"it does not go with {form['grant_type']}"
-            raise invalid(name, reason, "service 4.8", grant_type=form["grant_type"])
+            raise make_invalid(name, reason, "service 4.8", grant_type=form["grant_type"])
     for name in required:
         if not form.get(name):
             decided_by = {"grant_type": form["grant_type"]}
@@ -121,15 +121,15 @@ def read_form(call: Call) -> dict[str, str]:
 
 def _read_pairs(call: Call) -> list[tuple[str, str]]:
     if (call.request.content_length or 0) > FORM_MAX:
-        raise invalid("body", f"it is longer than {FORM_MAX} bytes")
+        raise make_invalid("body", f"it is longer than {FORM_MAX} bytes")
     try:
         text = call.request.get_data().decode()
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError:
-        raise invalid("body", "it is no form in UTF-8") from None
+        raise make_invalid("body", "it is no form in UTF-8") from None
 
 
-def token_reply(issued: IssuedTokens) -> ReplyContent:
+def make_token_reply(issued: IssuedTokens) -> ReplyContent:
     """Returns the reply of service 2.6, with headers that forbid caches to store the reply (choice 8)."""
     content = {
         "access_token": issued.access_token,

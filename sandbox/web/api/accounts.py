@@ -21,7 +21,7 @@ from sandbox.bank.records import Account, Grant
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
 from sandbox.banking.money import Money, is_currency
-from sandbox.contract.errors import Error, Refusal, invalid
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.web.api.body_schemas import DateField
 from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.failures import ADDRESS_IN_TEXT
@@ -64,7 +64,7 @@ class AccountReply(Schema):
     _links = fields.Nested(AccountLinks)
 
 
-def number_of(money: Money) -> Fragment:
+def write_number(money: Money) -> Fragment:
     return Fragment(money.text())
 
 
@@ -92,23 +92,23 @@ def make_account_reply(
         "type": account.type,
         "iban": account.iban,
         "currency": first,
-        "balance": number_of(shown_balance),
+        "balance": write_number(shown_balance),
         "multicurrency": bool(other_currencies),
         "other_compartments": [
-            {"currency": name, "balance": number_of(balance(account.iban, name))} for name in other_currencies
+            {"currency": name, "balance": write_number(balance(account.iban, name))} for name in other_currencies
         ],
         "_links": {"self": call.link(path), "transactions": call.link(f"{path}/transactions")},
     }
     return ReplyContent(content)
 
 
-def item_of(line: AccountLine) -> dict[str, Any]:
+def make_item(line: AccountLine) -> dict[str, Any]:
     """Returns a booked transaction as JSON. It is written without a schema for speed, as a page has up to fifty of
     them."""
     posting, entry = line.posting, line.entry
     return {
         "transaction_ref": entry.reference,
-        "amount": number_of(posting.amount),
+        "amount": write_number(posting.amount),
         "currency": posting.amount.currency,
         "execution_date": line.on,
         "value_date": entry.value_on,
@@ -122,7 +122,7 @@ def item_of(line: AccountLine) -> dict[str, Any]:
 
 def make_pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
     """Returns a payment that is not booked yet as JSON."""
-    item = item_of(line) | {"status": "PDNG"}
+    item = make_item(line) | {"status": "PDNG"}
     if bank.decisions.pending_lines == "nearly_empty":
         del item["value_date"]
     return item
@@ -159,16 +159,16 @@ class TransactionQuery(NamedTuple):
 
 
 def accounts(bank: Bank, call: Call) -> Answer:
-    consent = statements.consent_of(bank, call.token_grant)
+    consent = statements.demand_consent(bank, call.token_grant)
     return make_accounts_reply(statements.open_accounts(bank, consent), call.link)
 
 
 def account(bank: Bank, call: Call) -> Answer:
     grant = call.token_grant
-    account_read = statements.account_of(bank, grant, call.path["logical_id"])
+    account_read = statements.demand_granted_account(bank, grant, call.path["logical_id"])
     if statements.is_sca_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, describe_old_authentication(bank))
-    shown_balance, balance = statements.sum_in_euro(bank, account_read), partial(statements.balance_of, bank)
+    shown_balance, balance = statements.sum_in_euro(bank, account_read), partial(statements.read_balance, bank)
     reply = make_account_reply(call, account_read, shown_balance, balance)
     if call.decisions.account_holder == "present":
         reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in account_read.owners)
@@ -218,8 +218,8 @@ def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_
     """Returns the page of transactions. If the page needs a second authentication first, raises the refusal that asks
     for it."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
-    account_read = statements.account_of(bank, grant, logical_id)
-    query = query_of(bank, grant, account_read.iban, transaction_query)
+    account_read = statements.demand_granted_account(bank, grant, logical_id)
+    query = read_query(bank, grant, account_read.iban, transaction_query)
     fresh = statements.is_fresh(bank, grant, sca_token)
     if statements.is_sca_due(bank, grant):
         return partial(demand_sca, call, describe_old_authentication(bank))
@@ -235,7 +235,7 @@ def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_
     page = statements.read_page(bank, query, None if fresh else statements.find_oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
     waiting = [make_pending_item(bank, line) for line in page.pending]
-    items = waiting + [item_of(line) for line in page.lines]
+    items = waiting + [make_item(line) for line in page.lines]
     return make_transactions_reply(logical_id, items, key, call.link)
 
 
@@ -259,23 +259,23 @@ def read_transaction_query(call: Call) -> TransactionQuery:
     2)."""
     date_from, date_to = _read_day(call, "date_from"), _read_day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
-        raise invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
+        raise make_invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
     involved = call.query("psu_involved")
     if involved not in (None, "true", "false"):
-        raise invalid("psu_involved", "it must be true or false", LISTED, sent=involved)
+        raise make_invalid("psu_involved", "it must be true or false", LISTED, sent=involved)
     currency = call.query("currency")
     if currency is not None and not is_currency(currency):
-        raise invalid("currency", "it is no currency code", LISTED, sent=currency)
+        raise make_invalid("currency", "it is no currency code", LISTED, sent=currency)
     size = call.query("pagesize")
     fits = size is None or (size.isascii() and size.isdigit() and len(size) <= 4 and 1 <= int(size) <= PAGE_SIZE_MAX)
     if not fits:
         reason = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
-        raise invalid("pagesize", reason, LISTED, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
+        raise make_invalid("pagesize", reason, LISTED, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
     pagesize = None if size is None else int(size)
     return TransactionQuery(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
 
 
-def query_of(bank: Bank, grant: Grant, iban: str, transaction_query: TransactionQuery) -> Query:
+def read_query(bank: Bank, grant: Grant, iban: str, transaction_query: TransactionQuery) -> Query:
     """Returns the query of a first page, or the query in the key `next`. Beside `next`, the other parameters must be
     valid but are not used."""
     currency = transaction_query.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
@@ -289,7 +289,7 @@ def query_of(bank: Bank, grant: Grant, iban: str, transaction_query: Transaction
                 ("currency", query.currency, currency),
             ):
                 if expected != value:
-                    raise invalid(name, "it is sent with every page, as with the first", LISTED)
+                    raise make_invalid(name, "it is sent with every page, as with the first", LISTED)
         return query
     size = bank.decisions.page_size if transaction_query.pagesize is None else transaction_query.pagesize
     return Query(iban, currency, transaction_query.date_from, transaction_query.date_to, size)
@@ -302,7 +302,7 @@ def _read_day(call: Call, name: str) -> date | None:
     try:
         day: Any = DAY.deserialize(text)
     except ValidationError as error:
-        raise invalid(name, str(error.messages[0]), LISTED, sent=text) from None
+        raise make_invalid(name, str(error.messages[0]), LISTED, sent=text) from None
     assert isinstance(day, date)
     return day
 
@@ -334,12 +334,14 @@ def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
     seal, content = key[:SEAL], key[SEAL:]
     # base64 reads past letters that it does not know
     if _decode_key(key) != text or not hmac.compare_digest(seal, _seal(mint, consent_id, content)):
-        raise invalid("next", "it is no key of this list", "choice 8")
+        raise make_invalid("next", "it is no key of this list", "choice 8")
     owner, currency, date_from, date_to, page_size, on, number, newest = orjson.loads(content)
     if owner != iban:
-        raise invalid("next", "it is no key of this list", "choice 8")
-    return Query(iban, currency, _date(date_from), _date(date_to), page_size, (date.fromisoformat(on), number), newest)
+        raise make_invalid("next", "it is no key of this list", "choice 8")
+    return Query(
+        iban, currency, _read_date(date_from), _read_date(date_to), page_size, (date.fromisoformat(on), number), newest
+    )
 
 
-def _date(text: str | None) -> date | None:
+def _read_date(text: str | None) -> date | None:
     return None if text is None else date.fromisoformat(text)

@@ -62,7 +62,7 @@ class Hosts:
 
     def is_own_name(self, host: str) -> bool:
         """Whether a Host header names this server."""
-        name = name_of(host)
+        name = find_name(host)
         if name is None:
             return False
         if ANY in self.listed or self.is_listed(name) or is_loopback(name) or name == self.bound.lower():
@@ -79,12 +79,12 @@ class Hosts:
         """Whether an http address leads to this server. It does if it is --public-url or one of the addresses in
         `listens`. A loopback name or a listed name also leads here, at any port, because a container or a proxy may
         publish another port."""
-        origin = origin_of(address)
+        origin = find_origin(address)
         if origin is None:
             return False
         if is_loopback(origin.host) or self.is_listed(origin.host) or origin == self.public:
             return True
-        return any(origin == origin_of(urlsplit(listened)) for listened in listens)
+        return any(origin == find_origin(urlsplit(listened)) for listened in listens)
 
 
 # Names
@@ -105,7 +105,7 @@ def read_public_url(text: str) -> HostOrigin | None:
         return None
     try:
         parts = urlsplit(text)
-        origin = origin_of(parts)
+        origin = find_origin(parts)
     except ValueError:
         origin = None
     if origin is None:
@@ -115,10 +115,10 @@ def read_public_url(text: str) -> HostOrigin | None:
     return origin
 
 
-def origin_of(address: SplitResult) -> HostOrigin | None:
+def find_origin(address: SplitResult) -> HostOrigin | None:
     """Returns the origin of an address, or None if the address is not http or https. Raises ValueError if the port is
     not a number."""
-    host = name_of(address.netloc)  # of the whole: the library reads http://[::1].evil.example/ as the host ::1
+    host = find_name(address.netloc)  # of the whole: the library reads http://[::1].evil.example/ as the host ::1
     if address.scheme not in PORTS or host is None:
         return None
     if is_address(host):
@@ -127,7 +127,7 @@ def origin_of(address: SplitResult) -> HostOrigin | None:
     return HostOrigin(address.scheme, host, PORTS[address.scheme] if address.port is None else address.port)
 
 
-def name_of(host: str) -> str | None:
+def find_name(host: str) -> str | None:
     """Returns a host without its port, in small letters; None if the text is not a host."""
     match = NAME.fullmatch(host)
     return None if match is None else (match[1] or match[2]).lower().rstrip(".") or None
@@ -155,7 +155,7 @@ def is_private(name: str) -> bool:
 # Addresses
 
 
-def host_of(request: Request) -> str:
+def find_host(request: Request) -> str:
     """Returns the host that the caller used, or an empty text if the header Host is not a host."""
     header = request.environ.get("HTTP_HOST")
     return _cached_host(request.scheme, header) if header and len(header) <= CACHED_MAX else request.host
@@ -164,40 +164,40 @@ def host_of(request: Request) -> str:
 _cached_host = lru_cache(maxsize=64)(get_host)  # as `Request.host`, which reads the header again at each use
 
 
-def server_of(request: Request) -> str:
+def find_server(request: Request) -> str:
     """Returns scheme and host of a request in small letters: `http://bank.example:8443`. The request's own `host_url`
     would decode an internationalized name, and would fail for a text that is not a host."""
-    return f"{request.scheme}://{host_of(request).lower()}"
+    return f"{request.scheme}://{find_host(request).lower()}"
 
 
-def world_prefix(request: Request) -> str:
+def find_world_prefix(request: Request) -> str:
     return str(request.environ.get("SCRIPT_NAME", ""))
 
 
-def root_of(request: Request) -> str:
-    return server_of(request) + world_prefix(request)
+def find_root(request: Request) -> str:
+    return find_server(request) + find_world_prefix(request)
 
 
-def bank_root_of(request: Request) -> str:
+def find_bank_root(request: Request) -> str:
     """Returns the address of the bank. If the controls have a port of their own (choice 10), the bank is at another
     address than this request."""
     bank: str | None = current_app.config.get(BANK)
     if bank is None:
-        return root_of(request)
+        return find_root(request)
     parts = urlsplit(bank)
     request_host = urlsplit(f"//{request.host}").hostname
     if parts.hostname in EVERY_INTERFACE and request_host:
         bank = write_address(parts.scheme, request_host, parts.port or PORTS[parts.scheme])
-    return bank + world_prefix(request)
+    return bank + find_world_prefix(request)
 
 
-def consent_address(request: Request, token: str) -> str:
-    return f"{root_of(request)}/psu/consent/{token}"
+def make_consent_address(request: Request, token: str) -> str:
+    return f"{find_root(request)}/psu/consent/{token}"
 
 
-def callback_of(request: Request) -> str:
+def find_callback(request: Request) -> str:
     """Returns the world's own callback page, at the host that the caller used."""
-    return root_of(request) + CALLBACK
+    return find_root(request) + CALLBACK
 
 
 # Redirect-URIs
@@ -235,7 +235,7 @@ def is_callback_page(request: Request, uri: str) -> bool:
     if not uri.isascii() or not uri.isprintable() or set(uri) & set("\\@?# "):
         return False
     try:
-        return urlsplit(uri).path == f"{world_prefix(request)}{CALLBACK}"
+        return urlsplit(uri).path == f"{find_world_prefix(request)}{CALLBACK}"
     except ValueError:  # such as https://[/
         return False
 

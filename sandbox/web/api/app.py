@@ -43,7 +43,7 @@ from sandbox.web.api.faults import (
     apply_fault,
     apply_reply_variants,
     claim_barrier,
-    maybe_fail_first_call,
+    fail_first_call_or_view,
     pass_by,
     send_in_chunks,
 )
@@ -241,7 +241,7 @@ def route(
     app.before_request(partial(prepare_world, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
-        add_route(app, operation.method, operation.path, name, endpoint_of(operation, view, worlds, trust))
+        add_route(app, operation.method, operation.path, name, make_endpoint(operation, view, worlds, trust))
     app.after_request(partial(complete_reply, observers=Observers(worlds, announce, listeners)))
 
 
@@ -249,7 +249,7 @@ def demand_path() -> Response | None:
     """Refuses a path in an unusual spelling. A segment may be `.` or `..` only in the bank's interface, where it is a
     reference."""
     environ = request.environ
-    path, rule = environ["sandbox.path"], request_of(environ).url_rule
+    path, rule = environ["sandbox.path"], get_request(environ).url_rule
     of_bank = rule is not None and rule.endpoint in BY_NAME
     leads_elsewhere = not of_bank and (has_dots(path) or (rule is None and has_dots(decode(path))))
     if leads_elsewhere or not is_readable(path):
@@ -258,7 +258,7 @@ def demand_path() -> Response | None:
     return None if entry is None else entry()
 
 
-def request_of(environ: dict[str, Any]) -> Request:
+def get_request(environ: dict[str, Any]) -> Request:
     """Returns the request itself. Flask's `request` looks it up at each use, which took 6 % of a status GET."""
     whole_request: Request = environ["werkzeug.request"]
     return whole_request
@@ -274,7 +274,7 @@ def is_beside_bank(environ: dict[str, Any]) -> bool:
 def prepare_world(worlds: WorldRegistry, trust: "Trust | None") -> None:
     """Finds the world of a call to the bank, before its path is judged (choice 2)."""
     environ = request.environ
-    rule = request_of(environ).url_rule
+    rule = get_request(environ).url_rule
     operation = None if rule is None else BY_NAME.get(rule.endpoint)
     if operation is None and (rule is not None or is_beside_bank(environ)):
         return
@@ -304,21 +304,21 @@ def find_world(
     demand_certificate(environ, decisions, trust, client, role, world.read_certificate_time())
 
 
-def world_of_request(worlds: WorldRegistry) -> World:
+def find_world_of_request(worlds: WorldRegistry) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
 # The way of a call
 
 
-def endpoint_of(
+def make_endpoint(
     operation: Operation, name: str, worlds: WorldRegistry, trust: "Trust | None"
 ) -> Callable[..., Response]:
     """Makes the function that answers the calls of an operation."""
 
     def begin_call(environ: dict[str, Any], path: dict[str, str]) -> Call:
         world, decisions = environ["sandbox.found_world"], environ["sandbox.decisions"]
-        call = environ["sandbox.call"] = Call(operation, world, request_of(environ), path, decisions, trust)
+        call = environ["sandbox.call"] = Call(operation, world, get_request(environ), path, decisions, trust)
         return call
 
     def endpoint(**path: str) -> Response:
@@ -338,7 +338,7 @@ def endpoint_of(
             environ["sandbox.fault"] = fault
             return apply_fault(fault, lambda: answer_or_refuse(view, call))
         if call.decisions.variants:
-            return maybe_fail_first_call(call, lambda: answer_or_refuse(view, call))
+            return fail_first_call_or_view(call, lambda: answer_or_refuse(view, call))
         return answer(view, call)
 
     return endpoint

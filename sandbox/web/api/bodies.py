@@ -11,7 +11,7 @@ from sandbox.banking import countries, creditors
 from sandbox.banking.money import Money, count_decimals, is_currency
 from sandbox.banking.recurrence import find_last_number, is_in_end_month
 from sandbox.banking.remittance import read_structured
-from sandbox.contract.errors import Error, Refusal, invalid
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.contract.field_rows import EUR, ObjectKind, Use
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1, Frequency
 from sandbox.contract.products import PRODUCTS, SCT, Product
@@ -28,7 +28,7 @@ def read_json(body: bytes) -> Any:
     try:
         return read_strict(body)
     except ValueError as fault:
-        raise invalid("body", str(fault)) from None
+        raise make_invalid("body", str(fault)) from None
 
 
 # What each column requires or excludes: the use, the path and its two parts, the error if the field is missing, and
@@ -57,7 +57,7 @@ def demand_fields(content: Mapping[str, Any], column: str) -> None:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
         if present and use is Use.ABSENT:
-            raise invalid(path, f"{column} has no such field", clause, product=column)
+            raise make_invalid(path, f"{column} has no such field", clause, product=column)
         if not present and use is Use.REQUIRED:
             raise Refusal(missing, input=path, clause=clause, decided_by={"product": column})
 
@@ -85,7 +85,7 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "", c
         money = Money.read(amount["amount"], currency)
     except ValueError:
         numbers = {"amount": amount["amount"], "decimals_allowed": count_decimals(currency)}
-        raise invalid(f"{within}amount", f"{currency} has fewer decimals", clause, **numbers) from None
+        raise make_invalid(f"{within}amount", f"{currency} has fewer decimals", clause, **numbers) from None
     if not money.is_positive:
         raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided_by=describe_not_positive(money))
     return money
@@ -126,13 +126,13 @@ def demand_remittance(structured: str | None, unstructured: str | None) -> None:
         return
     field = "remittance_information_structured"
     if unstructured is not None:
-        raise invalid(field, "it cannot go with an unstructured one", "choice 5", structured=structured)
+        raise make_invalid(field, "it cannot go with an unstructured one", "choice 5", structured=structured)
     if read_structured(structured) is None:
         raise make_not_belgian(field, structured)
 
 
 def make_not_belgian(field: str, text: str) -> Refusal:
-    return invalid(field, "it is no Belgian structured communication", "service 2.1.5", sent=text)
+    return make_invalid(field, "it is no Belgian structured communication", "service 2.1.5", sent=text)
 
 
 def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | None, money: Money, sepa: bool) -> None:
@@ -160,7 +160,7 @@ def read_payment(content: Any, call: Call) -> PaymentRequest:
         demand_currency("creditor_account.currency", creditor.currency, product, "service 2.1.8")
     address = Address(**values["creditor_address"]) if "creditor_address" in values else None
     if address is not None and address.country is not None and not countries.is_country(address.country):
-        raise invalid("creditor_address.country", "it is no country code", "choice 5", sent=address.country)
+        raise make_invalid("creditor_address.country", "it is no country code", "choice 5", sent=address.country)
     order = PaymentRequest(
         product=product.name,
         amount=money,
@@ -262,7 +262,7 @@ def read_contract(content: Any, call: Call) -> StandingOrderRequest:
 def read_fixed(amounts: Mapping[str, str]) -> Money:
     for name in ("minimal_amount", "maximal_amount"):
         if name in amounts:
-            raise invalid(f"{AMOUNT}.{name}", "it is for VARIABLE only", CLAUSE, periodic_payment_type="FIXED")
+            raise make_invalid(f"{AMOUNT}.{name}", "it is for VARIABLE only", CLAUSE, periodic_payment_type="FIXED")
     if "amount" not in amounts:
         decided_by = {"periodic_payment_type": "FIXED"}
         raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.amount", clause=CLAUSE, decided_by=decided_by)
@@ -272,12 +272,12 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
     """Returns the amount that must stay on the account, and the highest amount that may leave it."""
     if "amount" in amounts:
-        raise invalid(f"{AMOUNT}.amount", "it is for FIXED only", OURS, periodic_payment_type="VARIABLE")
+        raise make_invalid(f"{AMOUNT}.amount", "it is for FIXED only", OURS, periodic_payment_type="VARIABLE")
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None
     maximal = Money.read(amounts["maximal_amount"], EUR) if "maximal_amount" in amounts else None
     if minimal is not None and minimal.number < 0:
         reason = "it must not be below 0"
-        raise invalid(f"{AMOUNT}.minimal_amount", reason, OURS, minimal_amount=minimal, at_least=Money.zero(EUR))
+        raise make_invalid(f"{AMOUNT}.minimal_amount", reason, OURS, minimal_amount=minimal, at_least=Money.zero(EUR))
     if maximal is not None and not maximal.is_positive:
         raise Refusal(
             Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided_by=describe_not_positive(maximal)
@@ -290,13 +290,13 @@ def demand_dates(contract: StandingOrderRequest) -> None:
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
         reason = f"it lies beyond the year {YEAR_MAX}"
-        raise invalid("start_date", reason, OURS, start_date=start, last_year=YEAR_MAX)
+        raise make_invalid("start_date", reason, OURS, start_date=start, last_year=YEAR_MAX)
     if first is not None:
         latest = start + DAYS_OF_A_WEEK if contract.frequency is Frequency.WEEKLY else start
         if not start <= first <= latest:
             reason = f"it must lie from {start} to {latest}"
             clause = OURS if contract.frequency is Frequency.WEEKLY else CLAUSE
-            raise invalid("execution_date", reason, clause, execution_date=first, earliest=start, latest=latest)
+            raise make_invalid("execution_date", reason, clause, execution_date=first, earliest=start, latest=latest)
     if end is None:
         return
     if end < start:
@@ -306,4 +306,4 @@ def demand_dates(contract: StandingOrderRequest) -> None:
         raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided_by=decided_by)
     if not find_last_number(contract.first, contract.frequency, end):
         reason = "it lies before the first execution"
-        raise invalid("end_date", reason, OURS, end_date=end, first_execution=contract.first)
+        raise make_invalid("end_date", reason, OURS, end_date=end, first_execution=contract.first)

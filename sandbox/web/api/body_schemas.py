@@ -28,7 +28,7 @@ from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 
 if TYPE_CHECKING:
     from sandbox.web.api.call import Call
-from sandbox.contract.errors import invalid
+from sandbox.contract.errors import make_invalid
 
 MISSING = "missing"  # the message that tells a missing input from a wrong one
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
@@ -73,34 +73,34 @@ class NumberOrText(fields.Field[str]):
         return value
 
 
-def field_of(row: Field) -> fields.Field[Any]:
+def make_field(row: Field) -> fields.Field[Any]:
     """Returns the marshmallow field for a row of the table. The documents get the row's `note` and `clause` from it."""
-    more: dict[str, Any] = {"required": row.demanded, "metadata": notes_of(row)}
+    more: dict[str, Any] = {"required": row.demanded, "metadata": list_notes(row)}
     match row.kind:
         case TextKind(longest, pattern, fault):
             checks = [Length(1, longest, error="it must have 1 to {max} characters"), NoControls()]
             if pattern is not None:
                 checks.append(Regexp(pattern + r"\Z", error=fault))
-            return _string("it must be a string", checks, more)
+            return _make_string("it must be a string", checks, more)
         case ChoiceKind(words):
             error_text = f"it must be one of {', '.join(words)}"
-            return _string(error_text, [OneOf(words, error=error_text)], more)
+            return _make_string(error_text, [OneOf(words, error=error_text)], more)
         case AmountKind(number=True):
             return NumberOrText(validate=Regexp(AMOUNT.pattern + r"\Z", error=NOT_A_NUMBER), **more)
         case AmountKind():
             error_text = "it must be a decimal string such as 12.50"
-            return _string(error_text, [Regexp(AMOUNT.pattern + r"\Z", error=error_text)], more)
+            return _make_string(error_text, [Regexp(AMOUNT.pattern + r"\Z", error=error_text)], more)
         case DayKind():
             return DateField(**more)
         case _:
             raise AssertionError(f"{row.path} is an object: body_schemas reads it")
 
 
-def notes_of(row: Field) -> dict[str, str]:
+def list_notes(row: Field) -> dict[str, str]:
     return {"note": row.note, "clause": row.clause} if row.note else {}
 
 
-def _string(error_text: str, checks: list[Validator], more: Any) -> fields.String:
+def _make_string(error_text: str, checks: list[Validator], more: Any) -> fields.String:
     return fields.String(validate=checks, error_messages={"required": MISSING, "invalid": error_text}, **more)
 
 
@@ -129,7 +129,7 @@ class Strict(Schema):
             error.messages = dict(sorted(error.messages.items(), key=lambda fault: places.get(fault[0], -1)))
 
 
-def parts_of(body: BodyRow, outer: str) -> list[Field]:
+def make_parts(body: BodyRow, outer: str) -> list[Field]:
     """Returns the fields of the object `outer`. If a record holds this object, the fields have the order of the
     record."""
     parts = body.parts(outer)
@@ -154,19 +154,19 @@ def _make_schema(base: type[Schema], name: str, parts: dict[str, fields.Field[An
     return schema
 
 
-def request_schema(body: BodyRow) -> type[Schema]:
-    return Strict.from_dict({row.path: _request_field(body, row) for row in body.outers()}, name=body.request)
+def make_request_schema(body: BodyRow) -> type[Schema]:
+    return Strict.from_dict({row.path: _make_request_field(body, row) for row in body.outers()}, name=body.request)
 
 
-def _request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
+def _make_request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
     if not isinstance(row.kind, ObjectKind):
-        return field_of(row)
-    parts = {part.inner: field_of(part) for part in parts_of(body, row.path)}
+        return make_field(row)
+    parts = {part.inner: make_field(part) for part in make_parts(body, row.path)}
     return fields.Nested(
         _make_schema(Strict, row.kind.request, parts),
         required=row.demanded,
         error_messages={"required": MISSING},
-        metadata=notes_of(row),
+        metadata=list_notes(row),
     )
 
 
@@ -176,10 +176,10 @@ def make_outcome_fields(body: BodyRow) -> dict[str, fields.Field[Any]]:
 
 
 def _reply_field(body: BodyRow, row: Field) -> fields.Field[Any]:
-    more: dict[str, Any] = {"required": row.always, "metadata": notes_of(row)}
+    more: dict[str, Any] = {"required": row.always, "metadata": list_notes(row)}
     match row.kind:
         case ObjectKind(reply=name):
-            parts = {part.inner: _reply_field(body, part) for part in reply_order(parts_of(body, row.path))}
+            parts = {part.inner: _reply_field(body, part) for part in reply_order(make_parts(body, row.path))}
             return fields.Nested(_make_schema(Schema, name, parts), **more)
         case DayKind():
             return fields.Date(**more)
@@ -189,9 +189,9 @@ def _reply_field(body: BodyRow, row: Field) -> fields.Field[Any]:
             return fields.String(**more)
 
 
-PaymentBody = request_schema(PAYMENT)
-ContractBody = request_schema(STANDING_ORDER)
-EarlierBody = request_schema(VERSION_1)
+PaymentBody = make_request_schema(PAYMENT)
+ContractBody = make_request_schema(STANDING_ORDER)
+EarlierBody = make_request_schema(VERSION_1)
 
 
 Write = Callable[[Any], Any]  # of a record
@@ -202,7 +202,7 @@ TEXTS: dict[type, Write] = {AmountKind: Money.text, DayKind: date.isoformat}  # 
 def _make_writer(body: BodyRow, row: Field) -> Write:
     if not isinstance(row.kind, ObjectKind):
         return _make_value_writer(row, row.attribute_path)
-    parts = reply_order(parts_of(body, row.path))
+    parts = reply_order(make_parts(body, row.path))
     source, dot, _ = parts[0].attribute_path.partition(".")
     if row.path not in RECORDS or not dot:
         return _make_filled_writer([(part.inner, _make_value_writer(part, part.attribute_path)) for part in parts])
@@ -228,7 +228,7 @@ WRITERS = {
 }
 
 
-def order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
+def list_order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
     """Returns all fields of an initiation as they were sent (choice 5). `debtor` is the account in the body, or the
     account that the customer picked."""
     values = {}
@@ -315,7 +315,7 @@ class BodyReader:
         """Returns the values of a body. Refuses the body for its first fault, unless an axis makes the bank ignore that
         fault."""
         if not isinstance(content, dict):
-            raise invalid("body", "it must be a JSON object")
+            raise make_invalid("body", "it must be a JSON object")
         try:
             return dict(self.schema.load(content))
         except ValidationError as error:
@@ -327,9 +327,9 @@ class BodyReader:
             raise Refusal(
                 Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided_by={"sent": sent_value}
             )
-        lenient_content = content if call is None else ease(call, self.schema, content)
+        lenient_content = content if call is None else drop_ignored_faults(call, self.schema, content)
         if lenient_content == content:
-            raise invalid(
+            raise make_invalid(
                 field[:NAME_SHOWN_MAX], reason, self.body.clause_of(field), sent=show_value(find_value(content, field))
             )
         return self.load(lenient_content)
@@ -344,7 +344,7 @@ def find_first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
     return place, str(fault[0]).rstrip(".")
 
 
-def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
+def drop_ignored_faults(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
     """Returns the body without the faults that this bank's axes ignore. An axis is read only if the body has such a
     fault, because reading an axis notes that the call met it."""
     fitting = drop_unknown(schema, content)
@@ -372,10 +372,10 @@ def write_numbers_as_texts(content: dict[str, Any]) -> dict[str, Any]:
     inner = content.get("instructed_amount")
     if not isinstance(inner, dict):
         return content
-    return content | {"instructed_amount": {name: _text(name, value) for name, value in inner.items()}}
+    return content | {"instructed_amount": {name: _write_text(name, value) for name, value in inner.items()}}
 
 
-def _text(name: str, value: Any) -> Any:
+def _write_text(name: str, value: Any) -> Any:
     if name in AMOUNTS and isinstance(value, int | float) and not isinstance(value, bool):
         return f"{Decimal(str(value)):f}"
     return value

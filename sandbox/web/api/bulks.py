@@ -15,7 +15,7 @@ from sandbox.bank.state import Bank
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.bulkfiles.report import FileFindings
 from sandbox.bulkfiles.stages import Kind, admit, is_large, make_report
-from sandbox.contract.errors import Error, Refusal, invalid
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.web.api import replies
 from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.initiations import is_external, make_signing_address, replace_conflict
@@ -33,7 +33,7 @@ def bulk_initiation(bank: Bank, call: Call) -> Answer:
 
 
 def _take(call: Call) -> ReplyContent:
-    kind = kind_of(call)
+    kind = find_product(call)
     reference = call.header("PaymentInformationID")
     if reference is not None and REFERENCE.match(reference) is None:
         reason = "1 to 35 letters, digits or -"
@@ -41,7 +41,7 @@ def _take(call: Call) -> ReplyContent:
     id_rule = call.decisions.payment_information_id
     if reference is None and id_rule == "required":
         raise Refusal(Error.HEADER_MISSING, input="PaymentInformationID")
-    compressed_file, message_id = file_of(call, kind)
+    compressed_file, message_id = read_file(call, kind)
     demand_dialect(call, kind)
     if reference is None or id_rule == "of_a_bulk":
         reference = message_id  # choice 7
@@ -64,7 +64,7 @@ def demand_dialect(call: Call, kind: Kind) -> None:
     separator = "semicolon" if head.count(b";") > head.count(b",") else "comma"
     dialect = call.decisions.csv_dialect
     if dialect not in ("both", separator):
-        raise invalid("body", f"its columns are separated by a {separator}, not a {dialect}", "service 2.3")
+        raise make_invalid("body", f"its columns are separated by a {separator}, not a {dialect}", "service 2.3")
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
@@ -76,13 +76,13 @@ def _demand_room(bank: Bank, call: Call, size: int) -> None:
     call.world.demand_files(size)
 
 
-def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
+def read_file(call: Call, kind: Kind) -> tuple[bytes, str | None]:
     """Returns the compressed file and its MsgId.
 
     Refuses a file that is empty, too long, not UTF-8, not well-formed, or has a DTD (choice 7).
     """
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
-        raise invalid(
+        raise make_invalid(
             "body",
             f"it is over {FILE_BYTES_MAX // 1_000_000} MB",
             "choice 7",
@@ -93,24 +93,24 @@ def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
     try:
         message_id = admit(kind, content)
     except ValueError as error:
-        raise invalid("body", str(error), "choice 7") from None
+        raise make_invalid("body", str(error), "choice 7") from None
     return zlib.compress(content, PACKED_LEVEL), message_id
 
 
-def who_of(call: Call) -> tuple[str, Kind, str, bool]:
-    return call.client.id, kind_of(call), call.path["payment_file_id"], is_external(call)
+def list_arguments(call: Call) -> tuple[str, Kind, str, bool]:
+    return call.client.id, find_product(call), call.path["payment_file_id"], is_external(call)
 
 
 def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
     """Replies with the status of a file. If a signature is due and the bank has no valid address, makes a new address.
     `fresh` is that new address, which is shown even if it expires before the reply."""
-    client_id, kind, reference, external = who_of(call)
+    client_id, kind, reference, external = list_arguments(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
     address = None
     if bulks.waits_for_signature(bulk):
         renews = fresh is None and call.decisions.address_at_status == "new"
-        token = None if renews else bulks.valid_sca_token(bank, bulk) or fresh
+        token = None if renews else bulks.find_valid_sca_token(bank, bulk) or fresh
         if token is None:
             return partial(_show_new_address, call)
         address = make_signing_address(call, token)
@@ -121,7 +121,7 @@ def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
 
 
 def _show_new_address(call: Call) -> Answer:
-    fresh = call.world.act(bulks.renew_address, *who_of(call))
+    fresh = call.world.act(bulks.renew_address, *list_arguments(call))
     return call.world.ask(bulk_status, call, fresh)
 
 
@@ -136,11 +136,11 @@ def list_expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
 
 def bulk_cancellation(bank: Bank, call: Call) -> Response:
     with replace_conflict(call):
-        call.world.do(bulks.delete, *who_of(call))
+        call.world.do(bulks.delete, *list_arguments(call))
     return replies.make_empty_reply()
 
 
-def kind_of(call: Call) -> Kind:
+def find_product(call: Call) -> Kind:
     return "csv" if call.product == "csv" else "pain.001"
 
 

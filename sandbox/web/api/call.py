@@ -14,7 +14,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.operations import Operation
-from sandbox.web.api.addresses import root_of
+from sandbox.web.api.addresses import find_root
 from sandbox.web.api.replies import ReplyContent, link
 from sandbox.worlds.world import World
 
@@ -73,7 +73,7 @@ class Call:
 
     def link(self, path: str) -> dict[str, Any]:
         """Returns a link to a path of the bank. An axis decides whether the link is relative or absolute."""
-        return link(path if self.decisions.href == "relative" else f"{root_of(self.request)}{path}")
+        return link(path if self.decisions.href == "relative" else f"{find_root(self.request)}{path}")
 
     @property
     def product(self) -> str:

@@ -108,7 +108,7 @@ def record_call(
     headers = {name: value for name, value in environ.items() if name[:5] == "HTTP_"}
     size = length + len(query) + sum(map(len, headers.values()))
     is_unread = not length or (response.status_code >= 300 and length > (READ_MAX if initiates else BODY_MAX))
-    body = b"" if is_unread else body_of(environ["werkzeug.request"])
+    body = b"" if is_unread else read_body(environ["werkzeug.request"])
     is_large = initiates and length > LARGE and response.status_code < 300
     return CallRecord(
         observe,
@@ -129,11 +129,11 @@ def record_call(
         environ.get("sandbox.refusal"),
         environ.get("sandbox.fault"),
         environ.get("sandbox.surprise"),
-        *(() if call is None else _facts_of(call)),
+        *(() if call is None else _list_facts(call)),
     )
 
 
-def _facts_of(call: Call) -> tuple[Any, ...]:
+def _list_facts(call: Call) -> tuple[Any, ...]:
     """Returns the values that the checks read from the call, in the order of the record's fields."""
     variants = call.decisions.variants
     axes_met = frozenset(call.world.axes.end_call()) if variants else frozenset()
@@ -147,7 +147,7 @@ def read_request_id(environ: dict[str, Any]) -> str:
     return request_id if UUID_4.match(request_id) else ""
 
 
-def body_of(request: Request) -> bytes:
+def read_body(request: Request) -> bytes:
     """Returns the body for observers. Returns an empty body if the caller sent less than the announced length."""
     with suppress(HTTPException):
         return request.get_data()
@@ -183,13 +183,13 @@ class Observers(NamedTuple):
 
     def deliver(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
         decisions, history = bank.decisions, world.calls
-        exchanges = [exchange_or_rest(bank, call) for call in calls]
+        exchanges = [make_exchange_or_rest(bank, call) for call in calls]
         weight = history.add_observed(exchanges, decisions.requests_kept, decisions.calls_bytes_max)
         if decisions.contents_kept:
             recent: Recent[Content] = history.attachments.setdefault("contents", Recent())
             now, stopped = world.clock.real_time(), perf_counter()
             made = [
-                attempt("its contents", call, content_of, call.seq, call.record, now, stopped - call.record.ended)
+                attempt("its contents", call, make_content, call.seq, call.record, now, stopped - call.record.ended)
                 for call in calls
             ]
             contents = [content for content in made if content is not None]
@@ -221,24 +221,24 @@ def attempt(
 # The list of calls
 
 
-def exchange_or_rest(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
+def make_exchange_or_rest(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
     """Returns the entry of a call for the list of calls. If the explanation of the call fails, the entry says so
     instead."""
-    exchange = attempt("its explanation", call, exchange_of, bank, call)
+    exchange = attempt("its explanation", call, make_exchange, bank, call)
     if exchange is None:
-        exchange = _exchange(call, call.record.headers.get("HTTP_CLIENT_ID"), None, UNEXPLAINED, "choice 10")
+        exchange = _make_exchange(call, call.record.headers.get("HTTP_CLIENT_ID"), None, UNEXPLAINED, "choice 10")
     return exchange
 
 
-def exchange_of(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
+def make_exchange(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
     record = call.record
     client_id = find_client_id(bank, record.headers, record.operation)
-    return _exchange(
+    return _make_exchange(
         call, client_id, *explain_call(bank, record), list_variants_met(record), write_deciding_values(record)
     )
 
 
-def _exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: Any) -> Exchange:
+def _make_exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: Any) -> Exchange:
     record = call.record
     operation = record.operation.name if record.operation else None
     exchange = Exchange(
@@ -255,7 +255,7 @@ def _exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: A
     return shorten(exchange)
 
 
-def error_of(exchange: Exchange) -> dict[str, str | None]:
+def find_error(exchange: Exchange) -> dict[str, str | None]:
     """Returns `error` and `error_code` of the reply to a refused call."""
     row = Error[exchange.error].value if exchange.error else None
     return {"error": row and row.error, "error_code": row and row.code}
@@ -344,7 +344,7 @@ class Content(NamedTuple):
     ended: datetime  # by the machine's clock
 
 
-def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content:
+def make_content(seq: int, call: CallRecord, now: datetime, age: float) -> Content:
     """Returns the contents of a call that ended `age` seconds ago. The contents share their texts with the record."""
     response = call.response
     body = response.response

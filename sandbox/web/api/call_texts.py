@@ -27,14 +27,14 @@ class MessageText:
     cut: str = ""
 
 
-def address_of(path: str, content: Content) -> str:
+def write_address(path: str, content: Content) -> str:
     query = mask_secrets(content.query, SENT)
     return f"{path}?{query}" if query else path
 
 
-def request_of(content: Content) -> MessageText:
+def write_request(content: Content) -> MessageText:
     return MessageText(
-        sorted((name, mask_value(name, value)) for name, value in headers_of(content)),
+        sorted((name, mask_value(name, value)) for name, value in list_headers(content)),
         write_body(content.sent, SENT),
         "; ".join(filter(None, (describe_missing_bytes(content.sent, content.length), content.cut))),
     )
@@ -46,7 +46,7 @@ def reply_of(content: Content) -> MessageText:
     return MessageText(list(content.reply_headers.items()), write_body(body, GIVEN), cut)
 
 
-def headers_of(content: Content) -> list[tuple[str, str]]:
+def list_headers(content: Content) -> list[tuple[str, str]]:
     """Returns the headers of the request, in their usual spelling: `HTTP_CLIENT_ID` is Client-ID."""
     headers = [("Content-Type", content.kind)] if content.kind else []
     for name, value in content.headers.items():
@@ -57,11 +57,11 @@ def headers_of(content: Content) -> list[tuple[str, str]]:
 
 def mask_value(name: str, value: str) -> str:
     if name == "Authorization":
-        return f"{scheme_of(value)} {MASK}".lstrip()
+        return f"{find_scheme(value)} {MASK}".lstrip()
     return MASK if name in SECRET_HEADERS else value
 
 
-def scheme_of(value: str) -> str:
+def find_scheme(value: str) -> str:
     """Returns the scheme of an Authorization header, or an empty text if the scheme is unknown. In that case the first
     word may be the secret itself."""
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")

@@ -41,7 +41,7 @@ def demand_certificate(
     try:
         if trust is None:
             raise Untrusted("the server was started without --pki, so it trusts nobody")
-        bearer = trust.judge(believing.read(_read_presented(environ, settings)), QWAC, now)
+        bearer = trust.judge(believing.parse_certificate(_read_presented(environ, settings)), QWAC, now)
         _demand_role(bearer, role)
         if client is not None and not client.organisation:
             raise Untrusted(f"the client {client.id} has registered no organisation")
@@ -79,10 +79,10 @@ def is_trusted(sender: str, proxies: tuple[str, ...]) -> bool:
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
-    return any((mapped or address) in network for network in map(network_of, proxies) if network is not None)
+    return any((mapped or address) in network for network in map(read_network, proxies) if network is not None)
 
 
-def network_of(text: str) -> IPv4Network | IPv6Network | None:
+def read_network(text: str) -> IPv4Network | IPv6Network | None:
     """Returns the network that a text names, or None if it names none."""
     try:
         return ip_network(text, strict=False)
@@ -121,7 +121,7 @@ def seal_key(
     if trust is None:
         raise make_refusal("Signature", "the server was started without --pki, so it believes no x5c")
     try:
-        bearer = trust.judge(believing.read(der), QSEAL, now())
+        bearer = trust.judge(believing.parse_certificate(der), QSEAL, now())
         believing.demand_signing_key(bearer.certificate)
         if not client.organisation or bearer.organisation != client.organisation:
             raise Untrusted(
@@ -131,10 +131,10 @@ def seal_key(
         _demand_role(bearer, role)
     except Untrusted as fault:
         raise make_refusal("Signature", f"the certificate in x5c is not believed: {fault}") from None
-    return key_of(bearer.certificate)
+    return make_key(bearer.certificate)
 
 
-def key_of(certificate: x509.Certificate) -> Key:
+def make_key(certificate: x509.Certificate) -> Key:
     key = certificate.public_key()
     pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     return RSAKey.import_key(pem) if isinstance(key, rsa.RSAPublicKey) else ECKey.import_key(pem)

@@ -17,7 +17,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, ErrorRow, Refusal
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.api.addresses import consent_address
+from sandbox.web.api.addresses import make_consent_address
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
 from sandbox.web.api.headers import choose_screen_language, read_languages
@@ -80,7 +80,7 @@ def make_refusal_response(refusal: Refusal) -> Response:
     row, text = (refusal.error.value, refusal.text) if call is None else choose_refusal_variant(call, refusal)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if refusal.error is Error.SCA_REQUIRED:
-        address = consent_address(request, str(refusal.facts["address"]))
+        address = make_consent_address(request, str(refusal.facts["address"]))
         if ADDRESS_IN_TEXT in refusal.facts:
             body["error_description"] += f" {address}"
         else:
@@ -114,14 +114,14 @@ def make_http_refusal(error: HTTPException) -> Response:
         case NotFound():
             return render_refusal(Refusal(Error.NOT_FOUND, input=request.path[:200]))
         case MethodNotAllowed():
-            return render_refusal(method_refusal(sorted(error.valid_methods or ())))
+            return render_refusal(make_method_refusal(sorted(error.valid_methods or ())))
         case InternalServerError():
             return render_refusal(Refusal(Error.INTERNAL))
         case _:
             return render_refusal(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
 
 
-def method_refusal(allowed: list[str]) -> Refusal:
+def make_method_refusal(allowed: list[str]) -> Refusal:
     """Returns the refusal of a wrong method (405). Returns 404 instead if the path names an unknown product, because
     paths are judged before methods (choice 2)."""
     adapter = current_app.create_url_adapter(request)

@@ -37,7 +37,7 @@ from sandbox.web.api.body_schemas import reply_order
 from sandbox.web.api.call import Call
 from sandbox.web.api.failures import RETRY_AFTER, make_refusal_response, render_refusal
 from sandbox.web.api.headers import find_client_id
-from sandbox.web.api.replies import MEDIA, json_response
+from sandbox.web.api.replies import MEDIA, make_json_response
 from sandbox.worlds.faults import EDGES, LINE, ConnectionFault, Fault, FaultAnswer
 from sandbox.worlds.holds import HeldCall, Wait
 from sandbox.worlds.world import World
@@ -120,7 +120,7 @@ def _make_ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
     )
     wait = response.headers.get("Retry-After") if answer.retry_after is None else str(seconds)
     if answer.body is not None:
-        response = json_response(answer.body, answer.status)
+        response = make_json_response(answer.body, answer.status)
     if wait is not None:
         response.headers["Retry-After"] = wait
     return response
@@ -228,14 +228,14 @@ def claim_barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         except Refusal:
             call.world.holds.let_pass(hold)
             raise
-        yield partial(call.world.holds.hold, hold, waiting_of(environ))
+        yield partial(call.world.holds.hold, hold, find_waiting(environ))
 
 
 def pass_by() -> None:
     """Does nothing. `barrier` yields this function if no barrier waits for the call."""
 
 
-def waiting_of(environ: dict[str, Any]) -> Wait:
+def find_waiting(environ: dict[str, Any]) -> Wait:
     """Returns the function by which a call waits at a barrier. It belongs to the server; a process without a server has
     a plain function. The caller must have reserved a worker by `room_to_wait`."""
     wait: Wait | None = environ.get("sandbox.hold")
@@ -334,7 +334,7 @@ PIECES = 5
 PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itself, and little for a suite of tests
 
 
-def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
+def fail_first_call_or_view(call: Call, view: Callable[[], Response]) -> Response:
     """Calls the view and returns its reply. If an axis says so, the first call of each operation fails instead."""
     if call.decisions.unavailable == "first_call" and call.world.calls.is_first_use("unavailable", call.operation.name):
         response = render_refusal(Refusal(Error.UNAVAILABLE))
@@ -379,7 +379,7 @@ def write_body_variant(call: Call, body: bytes) -> bytes:
     absent = MAY_BE_ABSENT.get(call.operation.name, ()) if call.decisions.absent_fields == "null" else ()
     indented = call.decisions.json_layout == "indented"
     if new_fields or reversed_keys or digits != "all" or absent or indented:
-        content = json.loads(body, parse_float=lambda text: Fragment(number_text(text, digits)))
+        content = json.loads(body, parse_float=lambda text: Fragment(write_other_digits(text, digits)))
         if absent and isinstance(content, dict) and "error_code" not in content:
             content |= {name: None for name in absent if name not in content}
         content = reshape(content, new_fields=new_fields, reversed_keys=reversed_keys)
@@ -390,7 +390,7 @@ def write_body_variant(call: Call, body: bytes) -> bytes:
     return body
 
 
-def number_text(text: str, digits: str) -> str:
+def write_other_digits(text: str, digits: str) -> str:
     """Returns a JSON number with other digits but the same value: `12.5` for `12.50`."""
     match digits:
         case "shortest":

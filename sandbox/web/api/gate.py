@@ -25,7 +25,7 @@ from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.names import URI_MAX
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.contract.decisions import Decisions
-from sandbox.contract.errors import Error, Refusal, invalid, invalid_header
+from sandbox.contract.errors import Error, Refusal, make_invalid, make_invalid_header
 from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import addresses, headers
@@ -106,7 +106,7 @@ def check_request_id(call: Call) -> None:
     """Refuses a Request-ID that is not a UUID of version 4 (service 4.0)."""
     call.request_id = call.required_header("Request-ID")
     if UUID_4.match(call.request_id) is None:
-        raise invalid_header("Request-ID", "it is not a version 4 UUID", "service 4.0", sent=call.request_id)
+        raise make_invalid_header("Request-ID", "it is not a version 4 UUID", "service 4.0", sent=call.request_id)
 
 
 # Checks about clients and tokens, which need the bank
@@ -116,7 +116,7 @@ def check_client(call: Call, bank: Bank) -> None:
     """Refuses a client that is not registered, not active, or without the role that the call needs."""
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
-        name = headers.client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
+        name = headers.find_client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
         if name is None or call.decisions.client_id_elsewhere == "required":
             raise Refusal(Error.HEADER_MISSING, input="Client-ID")
     client = bank.clients.get(name)
@@ -139,8 +139,8 @@ def check_client(call: Call, bank: Bank) -> None:
 
 def check_host(call: Call, bank: Bank) -> None:
     """Refuses a Host header that is not a host, because addresses in replies begin with it (choice 1)."""
-    if call.environ.get("HTTP_HOST") is not None and not addresses.host_of(call.request):
-        raise invalid_header("Host", "it is no host")
+    if call.environ.get("HTTP_HOST") is not None and not addresses.find_host(call.request):
+        raise make_invalid_header("Host", "it is no host")
 
 
 def check_redirect_uri(call: Call, bank: Bank) -> None:
@@ -153,9 +153,11 @@ def check_redirect_uri(call: Call, bank: Bank) -> None:
             raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
         return
     if len(uri) > URI_MAX:
-        raise invalid_header("Redirect-URI", f"it is over {URI_MAX} characters long")
+        raise make_invalid_header("Redirect-URI", f"it is over {URI_MAX} characters long")
     if not addresses.is_registered(call.request, call.client, uri):
-        raise invalid_header("Redirect-URI", addresses.explain_unregistered(call.request, call.client, uri), sent=uri)
+        raise make_invalid_header(
+            "Redirect-URI", addresses.explain_unregistered(call.request, call.client, uri), sent=uri
+        )
     call.redirect_uri = intern(uri)  # many payments have few callbacks: they share one text
 
 
@@ -169,11 +171,11 @@ def check_challenge(call: Call, bank: Bank) -> None:
     method = call.required_header("Code-Challenge-Method", clause)
     value = call.required_header("Code-Challenge", clause)
     if method not in pkce.METHODS:
-        raise invalid_header("Code-Challenge-Method", "it must be S256 or plain", sent=method)
+        raise make_invalid_header("Code-Challenge-Method", "it must be S256 or plain", sent=method)
     if method == "plain" and call.decisions.pkce_plain == "refused":
-        raise invalid_header("Code-Challenge-Method", "it must be S256")
+        raise make_invalid_header("Code-Challenge-Method", "it must be S256")
     if not pkce.CHALLENGES[method].fullmatch(value):
-        raise invalid_header("Code-Challenge", "its syntax is not that of RFC 7636")
+        raise make_invalid_header("Code-Challenge", "its syntax is not that of RFC 7636")
     call.challenge = (intern(method), value)
 
 
@@ -216,7 +218,7 @@ def check_authorization(call: Call, bank: Bank) -> None:
         return
     if header is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="missing")
-    token = headers.bearer_of(header)
+    token = headers.read_bearer(header)
     if token is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
     grant = tokens.grant_of(bank, token, call.client.id)
@@ -237,9 +239,9 @@ def check_query(call: Call, bank: Bank) -> None:
     for name, values in call.request.args.lists():
         is_own = OWN_PARAMETERS.get((call.operation.name, name))
         if name not in call.operation.query and not (is_own and is_own(call.decisions)):
-            raise invalid(name[:100], "it is unknown")
+            raise make_invalid(name[:100], "it is unknown")
         if len(values) > 1:
-            raise invalid(name[:100], "it is given twice")
+            raise make_invalid(name[:100], "it is given twice")
 
 
 def check_reads(call: Call, bank: Bank) -> None:

@@ -120,13 +120,13 @@ def find_client_id(bank: Bank, headers: Mapping[str, str], operation: Operation 
     return next(ids, credentials[0][0] if credentials else None)
 
 
-def bearer_of(header: str | None) -> str | None:
+def read_bearer(header: str | None) -> str | None:
     """Returns the access token of an Authorization header, or None if it is not of the form `Bearer TOKEN`."""
     scheme, _, token = (header or "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-def client_of_token(bank: Bank, header: str | None) -> str | None:
+def find_client_of_token(bank: Bank, header: str | None) -> str | None:
     """Returns the id of the client to which an access token was given."""
-    key = bank.access_tokens.get(bearer_of(header) or "")
+    key = bank.access_tokens.get(read_bearer(header) or "")
     return bank.pairs[key].grant.client_id if key in bank.pairs else None

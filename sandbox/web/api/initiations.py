@@ -12,13 +12,13 @@ from sandbox.bank.records import BulkFile, Initiation, Payment, PaymentRequest, 
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
-from sandbox.contract.errors import Error, Refusal, invalid
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import bodies, replies
-from sandbox.web.api.addresses import root_of
+from sandbox.web.api.addresses import find_root
 from sandbox.web.api.bodies import read_contract
-from sandbox.web.api.body_schemas import order_fields
+from sandbox.web.api.body_schemas import list_order_fields
 from sandbox.web.api.call import Call
 from sandbox.web.api.replies import ReplyContent
 
@@ -41,7 +41,7 @@ INITIATION_ACTIONS: dict[InitiationKind, InitiationActions] = {
 
 
 def initiation(bank: Bank, call: Call) -> ReplyContent:
-    kind, content = call.kind, bodies.read_json(body_of(call))
+    kind, content = call.kind, bodies.read_json(read_body(call))
     if kind is kinds.PAYMENT and call.version == 1:
         return _initiate_version_1(call, content)
     row = INITIATION_ACTIONS[kind]
@@ -87,17 +87,17 @@ def details(bank: Bank, call: Call) -> ReplyContent:
     content: dict[str, Any] = {"payment_id": initiation.id, "status": initiation.status.value}
     if initiation.customer:  # once one is known (choice 5)
         content["psu_name"] = bank.customers[initiation.customer].name
-    content |= order_fields(initiation.order, initiation.debtor)
+    content |= list_order_fields(initiation.order, initiation.debtor)
     if isinstance(initiation, Payment) and initiation.debtor and not PRODUCTS[initiation.order.product].sepa:
-        content |= _exchange_fields(bank, initiation)
-    return ReplyContent(content, amounts=amounts_of(initiation.order))
+        content |= _list_exchange_fields(bank, initiation)
+    return ReplyContent(content, amounts=list_amounts(initiation.order))
 
 
-def _exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:
+def _list_exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:
     """Returns the fields about the exchange of a cross-border payment if an axis shows them, else none."""
     if bank.decisions.exchange_details == "absent":
         return {}
-    exchange = fees.exchange_of(bank, payment)
+    exchange = fees.compute_exchange_cost(bank, payment)
     rate = {} if exchange.rate is None else {"exchange_rate": f"{exchange.rate.normalize():f}"}
     amounts = {"debited_amount": exchange.debited, "charges": exchange.charges}
     written = {name: {"currency": money.currency, "amount": money.text()} for name, money in amounts.items()}
@@ -125,16 +125,16 @@ def replace_conflict(call: Call) -> Iterator[None]:
             raise
         if call.decisions.ambiguous_delete == "404":
             raise Refusal(Error.NOT_FOUND, input=refusal.facts["input"]) from None
-        raise invalid(
+        raise make_invalid(
             str(refusal.facts["input"]), "it fits several initiations", "choice 5", **refusal.decided_by
         ) from None
 
 
-def body_of(call: Call) -> bytes:
+def read_body(call: Call) -> bytes:
     longest = call.decisions.body_size_max
     if (call.request.content_length or 0) > longest:
         reason = f"it is longer than {longest} bytes"
-        raise invalid("body", reason, bytes=call.request.content_length, most=longest)
+        raise make_invalid("body", reason, bytes=call.request.content_length, most=longest)
     return call.request.get_data()
 
 
@@ -143,13 +143,13 @@ def is_external(call: Call) -> bool:
     parameter = call.kind.id_type
     id_type = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
     if id_type not in ID_TYPES:
-        raise invalid(parameter, "it must be INTERNAL or EXTERNAL", "choice 5", sent=id_type)
+        raise make_invalid(parameter, "it must be INTERNAL or EXTERNAL", "choice 5", sent=id_type)
     return id_type == "EXTERNAL"
 
 
 def make_signing_address(call: Call, token: str) -> str:
     """Returns the SCA address. It has the API's host and no query, unless an axis says otherwise."""
-    address = f"{root_of(call.request)}/psu/sign/{token}"
+    address = f"{find_root(call.request)}/psu/sign/{token}"
     if call.decisions.sca_host == "other":
         scheme, _, host_and_path = address.partition("://")
         host, slash, path = host_and_path.partition("/")
@@ -158,7 +158,7 @@ def make_signing_address(call: Call, token: str) -> str:
     return address if call.decisions.sca_address_query == "none" else f"{address}?flow=sign"
 
 
-def amounts_of(order: PaymentRequest | StandingOrderRequest) -> dict[str, Money]:
+def list_amounts(order: PaymentRequest | StandingOrderRequest) -> dict[str, Money]:
     """Returns the amounts of an order by their names in the API."""
     if isinstance(order, PaymentRequest):
         return {"amount": order.amount}

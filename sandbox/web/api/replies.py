@@ -18,7 +18,7 @@ from orjson import Fragment
 from werkzeug.datastructures import Headers
 
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.banking.iban import bic_of
+from sandbox.banking.iban import find_bic
 from sandbox.banking.money import Money
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.reasons import ISO_CODES
@@ -129,13 +129,13 @@ def write(reply: ReplyContent, operation: str, decisions: Decisions) -> Response
     form = FORMS.get(operation)
     if form is not None:
         reply = form(decisions, reply)
-    response = json_response(reply.body, reply.status)
+    response = make_json_response(reply.body, reply.status)
     for name, value in reply.headers.items():
         response.headers[name] = value
     return response
 
 
-def json_response(content: Any, status: int = 200) -> Response:
+def make_json_response(content: Any, status: int = 200) -> Response:
     return Reply(orjson.dumps(content), status, content_type=MEDIA)
 
 
@@ -184,7 +184,7 @@ RESPELLED = ("transaction_ref", *DATES, *TEXTS[:2], BIC, "communication_type", "
 ITEM_CAMEL = {name: name[0] + name.title().replace("_", "")[1:] for name in RESPELLED}
 
 
-def text_of(number: Fragment) -> str:
+def write_number(number: Fragment) -> str:
     """Returns the digits of a number that is already written as JSON."""
     return orjson.dumps(number).decode()
 
@@ -268,7 +268,7 @@ def form_account(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
     if decisions.account_type == "iso":
         body["type"] = ISO_TYPES[body["type"]]
     if decisions.balances_as == "string":
-        body["balance"] = text_of(body["balance"])
+        body["balance"] = write_number(body["balance"])
     body["multicurrency"] = YES[decisions.multicurrency][body["multicurrency"]]
     if not body["other_compartments"] and decisions.no_compartments == "absent":
         del body["other_compartments"]
@@ -286,11 +286,11 @@ def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[s
     if decisions.value_date_field == "sometimes":
         items = [_drop_value_date(item) if _lacks_value_date(item) else item for item in items]
     if decisions.counterparty_bic == "present":
-        items = [item | {BIC: bic_of(item["counterparty_account"] or "")} for item in items]
+        items = [item | {BIC: find_bic(item["counterparty_account"] or "")} for item in items]
     if decisions.item_sign == "indicator":
         items = [_drop_sign(item) for item in items]
     if decisions.item_amount == "string":
-        items = [item | {"amount": text_of(item["amount"])} for item in items]
+        items = [item | {"amount": write_number(item["amount"])} for item in items]
     if decisions.item_dates == "date_time":
         items = [item | {name: _write_midnight(item[name]) for name in DATES if name in item} for item in items]
     match decisions.item_blanks:
@@ -307,7 +307,7 @@ def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[s
 def _lacks_value_date(item: dict[str, Any]) -> bool:
     """Whether an axis leaves out the value date of this transaction. It leaves out one in three. Date and amount decide
     which, so that each read of a transaction has the same fields."""
-    return crc32(f"{item['execution_date']} {text_of(item['amount'])}".encode()) % 3 == 0
+    return crc32(f"{item['execution_date']} {write_number(item['amount'])}".encode()) % 3 == 0
 
 
 def _drop_value_date(item: dict[str, Any]) -> dict[str, Any]:
@@ -315,7 +315,7 @@ def _drop_value_date(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _drop_sign(item: dict[str, Any]) -> dict[str, Any]:
-    text = text_of(item["amount"])
+    text = write_number(item["amount"])
     indicator = {"credit_debit_indicator": "DBIT" if text.startswith("-") else "CRDT"}
     return item | {"amount": Fragment(text.lstrip("-"))} | indicator
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sandbox.contract.added_settings import load_added_settings, value_of
 from sandbox.contract.decisions import Decisions
-from sandbox.extension_registry import objects
+from sandbox.extension_registry import load_objects
 from sandbox.web.api.call import Call
 from sandbox.web.api.replies import ReplyContent
 from sandbox.worlds.world import World
@@ -37,5 +37,5 @@ def filter_callback(world: World, address: str) -> str:
 
 
 def _filters_in_force(decisions: Decisions) -> list[ReplyFilter]:
-    filters: list[ReplyFilter] = objects("replies")
+    filters: list[ReplyFilter] = load_objects("replies")
     return [row for row in filters if value_of(decisions, row.setting) != load_added_settings()[row.setting].words[0]]

@@ -217,7 +217,7 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
     if plain and parts[1]:
         raise make_refusal("Signature", "b64 is false, and its payload part is not empty: that form is detached")
     _demand_payload(parts[1], body)
-    key, key_name = _key_of(protected, keys, certified)
+    key, key_name = _find_key(protected, keys, certified)
     if key.key_type != ALGORITHMS[algorithm]:
         raise make_refusal(
             "Signature", f"its alg {algorithm} does not go with {key_name}, whose type is {key.key_type}"
@@ -293,7 +293,7 @@ def _demand_payload(part: str, body: bytes) -> None:
     )
 
 
-def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
+def _find_key(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
     """Returns the registered key that `kid` names, else the key of the certificate in `x5c`, with a name of the key for
     errors."""
     kid = protected.get("kid")

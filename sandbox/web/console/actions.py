@@ -11,7 +11,7 @@ from sandbox.bank.records import METHODS
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.operations import GATEWAY
 from sandbox.web.console.calls import ControlRequest
-from sandbox.web.controls.control_row import Button, Control, type_of
+from sandbox.web.controls.control_row import Button, Control, find_type
 from sandbox.web.controls.people_fields import NEW_ACCOUNT
 from sandbox.web.controls.rows import CONTROLS
 
@@ -36,11 +36,11 @@ class ConsoleAction(NamedTuple):
         return ControlRequest(self.row, names, read_filled(form, in_body))
 
 
-def actions_of(rows: Iterable[Control]) -> dict[str, ConsoleAction]:
+def make_actions(rows: Iterable[Control]) -> dict[str, ConsoleAction]:
     return {button.action: ConsoleAction(row, button) for row in rows for button in row.buttons}
 
 
-ACTIONS = actions_of(CONTROLS)
+ACTIONS = make_actions(CONTROLS)
 UNDOABLE = {"advance", "set", "await", "approve", "refuse", "sign", "withdraw", "move", "return", "recall", "book"}
 
 
@@ -69,7 +69,7 @@ def _read(form: Form, name: str, field: Field[Any]) -> Any:
     if "enum" in items:  # a box for each word
         return [word for word in items["enum"] if form.get(word)] or ""
     text = form.get(name, "").strip()
-    match "object" if items.get("type") == "object" else type_of(field):
+    match "object" if items.get("type") == "object" else find_type(field):
         case "integer" | "number":
             return read_number(text)
         case "boolean":
@@ -107,7 +107,7 @@ def read_json(text: str) -> Any:
 # Bodies of buttons whose form does not have the fields of the body
 
 
-def _fault(form: Form) -> dict[str, Any]:
+def _read_fault(form: Form) -> dict[str, Any]:
     body = read_filled_texts(form, "title", "delay", "cut", "change", "callback", "connection", "for")
     body |= read_filled_numbers(form, "times")
     answer = read_filled_numbers(form, "status", "retry_after") | read_filled_texts(form, "content_type")
@@ -183,7 +183,7 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "set": lambda form: {"set": form.get("set", "").strip()},
     "freeze": lambda form: {"mode": "frozen"},
     "run": lambda form: {"mode": "running"} | read_filled_numbers(form, "rate"),
-    "fault": _fault,
+    "fault": _read_fault,
     "hold": _hold,
     "add customer": lambda form: read_filled_texts(form, "customer") | _read_customer(form),
     "change customer": _read_customer,

@@ -11,14 +11,14 @@ from werkzeug.exceptions import HTTPException
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
-from sandbox.web.api.app import world_of_request
+from sandbox.web.api.app import find_world_of_request
 from sandbox.web.console import pages
 from sandbox.web.console.actions import ACTIONS, UNDOABLE, notice_of
-from sandbox.web.console.calls import call_control, code_of
+from sandbox.web.console.calls import call_control, make_api_call
 from sandbox.web.console.formats import clock_text
-from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
+from sandbox.web.console.templating import HEADERS, compute_mark, draw, draw_page
 from sandbox.web.console.visits import ConsoleState, ConsoleVisit, Facts, Notice
-from sandbox.web.controls.lock import KEY_COOKIE, fingerprint_of, is_right, shows_key
+from sandbox.web.controls.lock import KEY_COOKIE, compute_fingerprint, is_right, shows_key
 from sandbox.web.html.pages import see_other
 
 SESSION_COOKIE = "sandbox-console"
@@ -34,7 +34,9 @@ def visit_of(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
     path = {name: str(value) for name, value in names.items()}
     session = request.cookies.get(SESSION_COOKIE, "")
     is_session = len(session) == 32 and session.isalnum() and session.isascii()
-    return ConsoleVisit(state, world_of_request(state.worlds), request, path, session if is_session else token_hex(16))
+    return ConsoleVisit(
+        state, find_world_of_request(state.worlds), request, path, session if is_session else token_hex(16)
+    )
 
 
 def answer(state: ConsoleState, view: str, **names: object) -> Response:
@@ -84,7 +86,7 @@ def take_key(state: ConsoleState) -> Response:
     key = request.form.get("key", "")
     if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):
         response = see_other(resolve_address(visit.root, request.form.get("back", "/")), HEADERS)
-        return with_cookie(visit, response, KEY_COOKIE, fingerprint_of(state.key))
+        return with_cookie(visit, response, KEY_COOKIE, compute_fingerprint(state.key))
     return ask_key(visit, "That is not the key.")
 
 
@@ -129,7 +131,7 @@ def act(visit: ConsoleVisit) -> Response:
         facts: Facts = {"loss": loss, "sure": SURE, "typed": list(form.items(multi=True)), "no": no}
         return draw(visit, "sure", action=name, can_undo=name in UNDOABLE and not is_frozen, **facts)
     call = action.ask(form)
-    code = code_of(visit, "What was just done", call)
+    code = make_api_call(visit, "What was just done", call)
     try:
         outcome = call_control(visit, call)
     except Refusal as refusal:
@@ -167,7 +169,7 @@ def live(visit: ConsoleVisit) -> Response:
     """Replies the bank's time, the numbers of calls and journal lines, and a mark that changes when the page should be
     loaded again. An open page asks for them each second."""
     world = visit.world
-    now, mark, moves = world.ask(lambda bank: (bank.clock.now, mark_of(bank, world), len(bank.journal)))
+    now, mark, moves = world.ask(lambda bank: (bank.clock.now, compute_mark(bank, world), len(bank.journal)))
     content = {
         "mark": mark,
         "now": clock_text(now),

@@ -5,15 +5,22 @@ from secrets import token_urlsafe
 from flask import Response
 
 from sandbox.bank.state import Bank
-from sandbox.banking.pkce import EXAMPLE_CHALLENGE, EXAMPLE_VERIFIER, challenge_of
+from sandbox.banking.pkce import EXAMPLE_CHALLENGE, EXAMPLE_VERIFIER, compute_challenge
 from sandbox.bulkfiles.samples import SAMPLES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import Frequency
 from sandbox.contract.products import PRODUCTS
-from sandbox.scenarios.well_known_values import values_of
+from sandbox.scenarios.well_known_values import list_values
 from sandbox.web.api.addresses import DEMO_CLIENT
 from sandbox.web.console.calls import call_bank
-from sandbox.web.console.demo_tpp import INITIATIONS, STEPS, NextStep, list_next_steps, steps_of, subject_of_state
+from sandbox.web.console.demo_tpp import (
+    INITIATIONS,
+    STEPS,
+    NextStep,
+    find_subject_of_state,
+    list_next_steps,
+    list_steps,
+)
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import ConsoleVisit, Facts
 
@@ -34,7 +41,7 @@ def new(visit: ConsoleVisit) -> Facts:
 def values(visit: ConsoleVisit) -> Facts:
     """Returns the well-known values of this world's scenario. The page has a button for each value, which makes an
     initiation with that value."""
-    return {"values": visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules))), "steps": MAKES}
+    return {"values": visit.world.ask(lambda bank: list(list_values(bank.rulebook.rules))), "steps": MAKES}
 
 
 def call(visit: ConsoleVisit) -> Response:
@@ -46,7 +53,7 @@ def call(visit: ConsoleVisit) -> Response:
     challenge = ""
     if name in WITH_PKCE:
         verifier = token_urlsafe(48)
-        challenge = challenge_of("S256", verifier)
+        challenge = compute_challenge("S256", verifier)
         visit.state.verifiers.keep(challenge, verifier)
     api_call = STEPS[name](visit, form, challenge)
     try:
@@ -69,7 +76,7 @@ def callback(visit: ConsoleVisit) -> Facts:
     """Returns the parameters that came back from the bank, the checks that a TPP makes on them, and the next call."""
     args = visit.request.args
     code, state = args.get("code", ""), args.get("state", "")
-    subject = subject_of_state(visit.world, state) if state else None
+    subject = find_subject_of_state(visit.world, state) if state else None
     initiation = subject if subject and subject[0] != "consents" else None
     scope, client, challenge = visit.world.ask(_read_code, code)
     verifier = EXAMPLE_VERIFIER if challenge == EXAMPLE_CHALLENGE else visit.state.verifiers.get(challenge)
@@ -88,7 +95,7 @@ def callback(visit: ConsoleVisit) -> Facts:
             )
         ]
     elif initiation is not None:
-        steps = steps_of(visit, *initiation)
+        steps = list_steps(visit, *initiation)
     return {
         "given": [(name, value[:TEXT_MAX]) for name in PARAMETERS for value in args.getlist(name)],
         "others": [name[:60] for name in args if name not in PARAMETERS][:20],

@@ -12,14 +12,14 @@ import orjson
 from flask import Request
 from werkzeug.test import Client, EnvironBuilder
 
-from sandbox.web.api.addresses import server_of
+from sandbox.web.api.addresses import find_server
 from sandbox.web.api.call_records import Content
 from sandbox.web.api.call_texts import (
     SECRET_HEADERS,
     SENT,
-    headers_of,
+    find_scheme,
+    list_headers,
     mask_secrets,
-    scheme_of,
 )
 from sandbox.web.console.visits import ConsoleVisit
 from sandbox.web.controls.app import ControlCall, view_of
@@ -115,31 +115,32 @@ class ApiCall:
 
     def as_js(self) -> str:
         """Returns the code for a browser. In Node.js it needs version 19 or newer, and must be run as a module."""
-        headers = "".join(f"    {_to_js(name)}: {_to_js(value)},\n" for name, value in self.headers.items())
+        headers = "".join(f"    {_write_js(name)}: {_write_js(value)},\n" for name, value in self.headers.items())
         for name, value in self.secrets.items():
-            headers += f"    {_to_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
+            headers += f"    {_write_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
         if self.basic:
-            headers += f"    'Authorization': 'Basic ' + btoa({_to_js(':'.join(self.basic))}),\n"
+            headers += f"    'Authorization': 'Basic ' + btoa({_write_js(':'.join(self.basic))}),\n"
         if not self.is_control:
             headers += "    'Request-ID': crypto.randomUUID(),\n"
         elif self.body is not None and not isinstance(self.body, str):
             headers += "    'Content-Type': 'application/json',\n"
         body = ""
         if self.file:
-            body = f"  body: await (await import('node:fs/promises')).readFile({_to_js(self.file)}),\n"
+            body = f"  body: await (await import('node:fs/promises')).readFile({_write_js(self.file)}),\n"
         elif self.is_form and not isinstance(self.body, str):
-            body = f"  body: new URLSearchParams({_to_js(dict(self.body))}),\n"
+            body = f"  body: new URLSearchParams({_write_js(dict(self.body))}),\n"
         elif self.body is not None:
-            text = _to_js(self.body)
+            text = _write_js(self.body)
             body = f"  body: {text if isinstance(self.body, str) else f'JSON.stringify({text})'},\n"
+        address, method = _write_js(self.address + self.target), _write_js(self.method)
         return (
-            f"const reply = await fetch({_to_js(self.address + self.target)}, {{\n  method: {_to_js(self.method)},\n"
+            f"const reply = await fetch({address}, {{\n  method: {method},\n"
             + (f"  headers: {{\n{headers}  }},\n" if headers else "")
             + f"{body}}});\nconsole.log(reply.status, await reply.text());"
         )
 
 
-def _to_js(value: Any) -> str:
+def _write_js(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -196,9 +197,9 @@ def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) 
     """Returns a recorded call as code that makes it again, with a new Request-ID. Variables such as `$TOKEN` replace
     the secrets. A body that was not recorded whole is read from a file."""
     headers, secrets = dict[str, str](), dict[str, str]()
-    for name, value in headers_of(content):
+    for name, value in list_headers(content):
         if name == "Authorization":
-            secrets[name] = f"{scheme_of(value) or 'Bearer'} $TOKEN"
+            secrets[name] = f"{find_scheme(value) or 'Bearer'} $TOKEN"
         elif name in SECRET_HEADERS:
             secrets[name] = f"${SECRET_HEADERS[name]}"
         elif name not in OF_ITSELF:
@@ -227,12 +228,12 @@ class ControlRequest:
         return fill_path(self.row.path, self.names)
 
 
-def code_of(visit: ConsoleVisit, title: str, call: ControlRequest) -> ApiCall:
+def make_api_call(visit: ConsoleVisit, title: str, call: ControlRequest) -> ApiCall:
     """Returns the call of a control as an ApiCall, to show it as code."""
     headers = {} if call.text is None else {"Content-Type": "application/yaml"}
     secrets = {} if visit.state.key is None else {KEY_HEADER: f"${SECRET_HEADERS[KEY_HEADER]}"}
     body = call.body or None if call.text is None else call.text
-    target, address = visit.root + call.place, server_of(visit.request)
+    target, address = visit.root + call.place, find_server(visit.request)
     return ApiCall(title, call.row.method, target, headers, body, None, secrets, "", True, address)
 
 

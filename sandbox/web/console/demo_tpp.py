@@ -13,7 +13,7 @@ from uuid import uuid4
 from sandbox.bank import signing
 from sandbox.bank.records import UNSIGNED, BulkFile, Initiation
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.banking.pkce import is_same_secret
 from sandbox.bulkfiles.samples import SAMPLES, fill_sample
 from sandbox.contract.errors import Error, Refusal
@@ -44,7 +44,7 @@ def make_state(world: World, kind: str, name: str, token: str) -> str:
     return f"{payload}.{_compute_digest(world, payload)[:24]}"
 
 
-def subject_of_state(world: World, state: str) -> tuple[str, str] | None:
+def find_subject_of_state(world: World, state: str) -> tuple[str, str] | None:
     """Returns kind and id of the initiation or consent for which the console made this state. Returns None if the
     console did not make the state."""
     payload, _, digest = state.rpartition(".")
@@ -60,7 +60,7 @@ def _compute_digest(world: World, text: str) -> str:
     return blake2b(text.encode(), key=key, person=b"console state").hexdigest()
 
 
-def address_of(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
+def find_address(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
     """Returns the address at which a customer signs or consents. The address has a `state` only if the callback is this
     world's own callback page, because that page checks the state."""
     page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
@@ -102,7 +102,7 @@ def read_text_field(form: Form, name: str, default: str) -> str:
     return form.get(name, "").strip() or default
 
 
-def order_of(form: Form, amount: str, currency: str) -> dict[str, Any]:
+def read_order(form: Form, amount: str, currency: str) -> dict[str, Any]:
     """Returns the fields of the body that a payment and a standing order have in common."""
     return {
         "creditor_account": {"iban": read_text_field(form, "creditor_iban", BELGIAN)},
@@ -116,13 +116,13 @@ def pay(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     product = form.get("product") or SCT.name
     if product not in PRODUCTS:
         raise Refusal(Error.CONTROL_INVALID, input="product", why=f"the products are {', '.join(PRODUCTS)}")
-    body = order_of(form, "12.50", read_text_field(form, "currency", "EUR")) | find_usual_charges(product)
+    body = read_order(form, "12.50", read_text_field(form, "currency", "EUR")) | find_usual_charges(product)
     return build_call(visit, "Initiate a payment", "payment_initiation", {"product": product}, challenge, body)
 
 
 def order(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
-    first = brussels_date(visit.world.ask(lambda bank: bank.clock.now)) + timedelta(days=1)
-    body = order_of(form, "25.00", "EUR") | {
+    first = find_brussels_date(visit.world.ask(lambda bank: bank.clock.now)) + timedelta(days=1)
+    body = read_order(form, "25.00", "EUR") | {
         "start_date": read_text_field(form, "start_date", first.isoformat()),
         "frequency": read_text_field(form, "frequency", "MONTHLY"),
     }
@@ -134,7 +134,7 @@ def file(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     name = read_text_field(form, "sample", SAMPLE)
     if name not in SAMPLES:
         raise Refusal(Error.CONTROL_INVALID, input="sample", why=f"the samples are {', '.join(SAMPLES)}")
-    today = brussels_date(visit.world.ask(lambda bank: bank.clock.now))
+    today = find_brussels_date(visit.world.ask(lambda bank: bank.clock.now))
     is_csv = name.endswith(".csv")
     content = fill_sample(name, today, None if is_csv else uuid4().hex).decode("utf-8")
     names = {"product": "csv" if is_csv else "pain.001"}
@@ -209,7 +209,7 @@ class NextStep:
         return STEPS[self.step](visit, self.fields, "")
 
 
-def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
+def list_steps(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
     """Returns the next steps with an initiation: to sign while a signature is missing, to ask for the status, or to
     move the clock until the status changes. Returns an empty list if the initiation does not exist."""
     standing = visit.world.ask(_read_standing, kind, name)
@@ -225,7 +225,7 @@ def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
     if address is not None:
         token, until, customer = address
         about = f"Log in, pick an account, read, sign. The address ends at {moment(until)}."
-        sign = NextStep("Sign as the customer", about, link=address_of(visit, kind, name, token, callback))
+        sign = NextStep("Sign as the customer", about, link=find_address(visit, kind, name, token, callback))
         fields = {"address": f"{visit.bank_address}/psu/sign/{token}", "customer": customer}
         about, page = "Signs at once, without the bank's pages.", f"/console/{kind}/{name}"
         return [sign, NextStep(f"Approve as {customer}", about, action="approve", fields=fields, back=page), ask]
@@ -277,12 +277,12 @@ def list_next_steps(visit: ConsoleVisit, step: str, form: Form, reply: BankReply
     match step:
         case "pay" | "order" | "file":
             name = str(reply.get_value_at("payment_id") or reply.get_value_at("payment_file_id"))
-            return steps_of(visit, INITIATIONS[step], name)
+            return list_steps(visit, INITIATIONS[step], name)
         case "consent":
             addresses = {row["language"]: str(row["consent_uri"]) for row in reply.body}
             language = choose_screen_language(read_languages(visit.request.headers.get("Accept-Language", "")))
             token = (addresses.get(language) or next(iter(addresses.values()), "")).rpartition("/")[2]
-            link = address_of(visit, "consents", token[:12], token, visit.callback)
+            link = find_address(visit, "consents", token[:12], token, visit.callback)
             return [NextStep("Consent as the customer", "Log in, choose accounts, confirm.", link=link)]
         case "token":
             return _list_token_steps(visit, form, reply)
@@ -293,7 +293,7 @@ def list_next_steps(visit: ConsoleVisit, step: str, form: Form, reply: BankReply
             about = "Its newest ten transactions."
             return [NextStep(f"Read {iban}", about, step="transactions", fields=fields) for iban, fields in steps]
         case "status" | "details":
-            steps_now = steps_of(visit, form.get("kind", ""), form.get("id", ""))
+            steps_now = list_steps(visit, form.get("kind", ""), form.get("id", ""))
             return [following for following in steps_now if following.step != "status"]
     return []
 
@@ -311,4 +311,4 @@ def _list_token_steps(visit: ConsoleVisit, form: Form, reply: BankReply) -> list
         return []
     fields = {"kind": kind, "id": name, "product": standing[2], **tokens}
     details = NextStep("Read the details", "With the access token.", step="details", fields=fields)
-    return [details, *steps_of(visit, kind, name)]
+    return [details, *list_steps(visit, kind, name)]

@@ -17,9 +17,9 @@ from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.console.demo_tpp import address_of, guess_signer
+from sandbox.web.console.demo_tpp import find_address, guess_signer
 from sandbox.web.console.formats import account, amount, coming_event
-from sandbox.web.console.pictures import Dot, dots_of, states_of
+from sandbox.web.console.pictures import Dot, draw_states, make_dots
 from sandbox.web.console.visits import ConsoleVisit, Facts
 
 T = TypeVar("T")
@@ -45,21 +45,21 @@ class InitiationRow(NamedTuple):
     dots: tuple[Dot, ...]
 
 
-def kind_of(bank: Bank, name: str) -> str | None:
+def find_kind(bank: Bank, name: str) -> str | None:
     """Returns the name of the list that has this initiation, such as `payments`. Returns None if the name is that of a
     customer, an account, or a bulk within a file."""
     initiation = bank.initiation(name)
     return initiation.kind.list if initiation else None
 
 
-def page_of(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
+def cut_page(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
     """Returns a page of the items, and whether more items follow. Computes no items after the page, except the next
     item."""
     rows = list(islice(items, (number - 1) * size, number * size + 1))
     return rows[:size], len(rows) > size
 
 
-def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
+def list_rows(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
     """Returns a page of initiations, newest first, or sorted by a column such as `amount` (`-amount` for the reverse
     order). Without a filter or a column, reads only the initiations up to this page."""
     register = bank.register_of(BY_LIST[kind])
@@ -68,8 +68,8 @@ def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str, sort: 
         initiations = (initiation for initiation in initiations if _fits(initiation, status, sought.casefold()))
     if sort.lstrip("-") in SORTS:
         initiations = sorted(initiations, key=SORTS[sort.lstrip("-")], reverse=sort.startswith("-"))
-    rows, more = page_of(initiations, number)
-    return {"rows": [row_of(initiation) for initiation in rows], "more": more, "total": len(register)}
+    rows, more = cut_page(initiations, number)
+    return {"rows": [make_row(initiation) for initiation in rows], "more": more, "total": len(register)}
 
 
 def _fits(initiation: Initiation, status: str, sought: str) -> bool:
@@ -77,7 +77,7 @@ def _fits(initiation: Initiation, status: str, sought: str) -> bool:
     return status in ("", initiation.status.value) and any(sought in text.casefold() for text in texts)
 
 
-def row_of(initiation: Initiation) -> InitiationRow:
+def make_row(initiation: Initiation) -> InitiationRow:
     status = initiation.status
     visited = tuple(dict.fromkeys(fact.target for fact in initiation.history if fact.target is not status))
     return InitiationRow(
@@ -89,11 +89,11 @@ def row_of(initiation: Initiation) -> InitiationRow:
         status.value,
         initiation.reason,
         initiation.history[-1].at,
-        dots_of(initiation.path, (*visited, status)),
+        make_dots(initiation.path, (*visited, status)),
     )
 
 
-def lines_of(initiation: Initiation) -> Details:
+def list_lines(initiation: Initiation) -> Details:
     """Returns everything that was asked for, as pairs of label and text. A value that the TPP did not send has no
     line."""
     lines = [("id", initiation.id), ("TPP", initiation.origin.client_id), ("PSU", initiation.customer or "")]
@@ -113,7 +113,7 @@ def make_payment_columns(payment: Payment) -> Columns:
     return PRODUCTS[order.product].short, amount(order.amount), order.creditor_name, order.endtoend_identification
 
 
-def order_columns(standing_order: StandingOrder) -> Columns:
+def list_order_columns(standing_order: StandingOrder) -> Columns:
     order = standing_order.order
     money = amount(order.amount) if order.amount else "variable"
     return _describe_frequency(standing_order), money, order.creditor_name, order.endtoend_identification
@@ -150,7 +150,7 @@ def list_payment_lines(payment: Payment) -> Details:
     ]
 
 
-def order_lines(standing_order: StandingOrder) -> Details:
+def list_order_lines(standing_order: StandingOrder) -> Details:
     order = standing_order.order
     return [
         ("amount", amount(order.amount) if order.amount else ""),
@@ -192,15 +192,15 @@ class InitiationSummary(NamedTuple):
     texts: Callable[[Any], tuple[str, ...]]  # the texts in which a search looks
 
 
-def order_texts(payment: Payment | StandingOrder) -> tuple[str, ...]:
+def list_order_texts(payment: Payment | StandingOrder) -> tuple[str, ...]:
     order = payment.order
     money = order.amount.text() if order.amount else ""
     return payment.id, order.endtoend_identification, order.creditor_name, payment.origin.client_id, money
 
 
 SUMMARIES: dict[InitiationKind, InitiationSummary] = {
-    PAYMENT: InitiationSummary(make_payment_columns, list_payment_lines, order_texts),
-    STANDING_ORDER: InitiationSummary(order_columns, order_lines, order_texts),
+    PAYMENT: InitiationSummary(make_payment_columns, list_payment_lines, list_order_texts),
+    STANDING_ORDER: InitiationSummary(list_order_columns, list_order_lines, list_order_texts),
     BULK: InitiationSummary(
         make_file_columns,
         list_file_lines,
@@ -209,7 +209,7 @@ SUMMARIES: dict[InitiationKind, InitiationSummary] = {
 }
 
 
-def money_of(initiation: Initiation) -> Decimal:
+def find_amount(initiation: Initiation) -> Decimal:
     """Returns the amount of an initiation, or 0 for a standing order whose amount varies."""
     money = None if isinstance(initiation, BulkFile) else initiation.order.amount
     return initiation.total if isinstance(initiation, BulkFile) else money.number if money else Decimal()
@@ -225,7 +225,7 @@ def make_sort_key(place: int) -> Callable[[Initiation], str]:
 SORTS: dict[str, Callable[[Initiation], Any]] = {
     "status": lambda initiation: initiation.status.value,
     "product": make_sort_key(0),
-    "amount": money_of,
+    "amount": find_amount,
     "creditor": make_sort_key(2),
     "reference": make_sort_key(3),
     "client": lambda initiation: initiation.origin.client_id,
@@ -234,7 +234,7 @@ SORTS: dict[str, Callable[[Initiation], Any]] = {
 }
 
 
-def batch_of(part: Batch) -> Facts:
+def describe_batch(part: Batch) -> Facts:
     """Returns the values that the page of a file shows of one bulk."""
     batch = part.batch if isinstance(part.batch, BatchReport) else None
     findings = [(finding.place, finding.code, finding.text) for finding in part.findings]
@@ -247,7 +247,7 @@ def batch_of(part: Batch) -> Facts:
         "day": str(part.executes_on or batch.execution_date) if batch else "",
         "findings": findings,
         "more_findings": part.findings.count - len(findings),
-        "picture": states_of(part.path, part.history),
+        "picture": draw_states(part.path, part.history),
     }
 
 
@@ -266,14 +266,14 @@ class WaitingAddress(NamedTuple):
     page: str  # of the bank, where the address is answered
 
 
-def inbox_of(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
-    waiting, more = page_of(waiting_of(bank, visit), number, size)
+def read_inbox(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
+    waiting, more = cut_page(list_waiting_addresses(bank, visit), number, size)
     partly_signed = (bank.initiation(name) for name in islice(bank.partly_signed, size))
     now = bank.clock.now
     return {
         "waiting": waiting,
         "more": more,
-        "cosigning": [cosigning_of(bank, initiation) for initiation in partly_signed if initiation],
+        "cosigning": [describe_cosigning(bank, initiation) for initiation in partly_signed if initiation],
         "consents": [
             consent for consent in reversed(bank.consents.values()) if consent.ended is None and consent.until > now
         ],
@@ -281,7 +281,7 @@ def inbox_of(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
     }
 
 
-def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
+def list_waiting_addresses(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
     """Yields the addresses at which a customer can still answer. Addresses of consents come first, then addresses of
     initiations, the newest first. An initiation is yielded once, even if its address was renewed."""
     now = bank.clock.now
@@ -289,7 +289,7 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
         if consent.token not in bank.answered and consent.until > now:
             token, likely = consent.token, guess_customer(bank, consent)
             asks = f"{'renewal of ' if consent.renews else ''}consent, {consent.scope}"
-            page = address_of(visit, "consents", token[:12], token, consent.redirect_uri)
+            page = find_address(visit, "consents", token[:12], token, consent.redirect_uri)
             yield WaitingAddress(token, consent.until - now, None, consent.client_id, asks, likely, page)
     shown_ids = set()
     for address in reversed(bank.sca_addresses.values()):
@@ -298,23 +298,23 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
             continue
         shown_ids.add(initiation.id)
         if initiation.status in UNSIGNED and not initiation.signatures:
-            row, token, likely = row_of(initiation), address.token, guess_signer(bank, initiation)
-            page = address_of(visit, row.kind, row.id, token, initiation.origin.redirect_uri)
+            row, token, likely = make_row(initiation), address.token, guess_signer(bank, initiation)
+            page = find_address(visit, row.kind, row.id, token, initiation.origin.redirect_uri)
             yield WaitingAddress(token, address.until - now, row, row.client, "signature", likely, page)
 
 
-def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
+def describe_cosigning(bank: Bank, initiation: Initiation) -> Facts:
     """Returns an initiation that needs further signatures, the customers who have signed, and the customers who have
     still to sign."""
     signers = signing.list_missing_signers(bank, initiation)
-    return {"row": row_of(initiation), "by": initiation.signatures, "signers": signers}
+    return {"row": make_row(initiation), "by": initiation.signatures, "signers": signers}
 
 
-def due_of(bank: Bank, number: int, size: int, background: bool = False) -> tuple[list[Facts], bool]:
+def list_due(bank: Bank, number: int, size: int, background: bool = False) -> tuple[list[Facts], bool]:
     """Returns a page of the coming events, soonest first, and whether more events follow. Background events are the
     habits of customers; they are left out unless `background` is True."""
     coming = (promise for promise in timeline.list_coming(bank) if background or promise.trigger is not Trigger.HABIT)
-    promises, more = page_of(coming, number, size)
+    promises, more = cut_page(coming, number, size)
     rows = []
     for promise in promises:
         subject = bank.find_subject(promise.subject_id)
@@ -326,7 +326,7 @@ def due_of(bank: Bank, number: int, size: int, background: bool = False) -> tupl
                 "subject": promise.subject_id,
                 "trigger": coming_event(promise.trigger.value),
                 "is_account": promise.trigger in (Trigger.HABIT, Trigger.RETURNED),
-                "row": row_of(initiation) if initiation else None,
+                "row": make_row(initiation) if initiation else None,
             }
         )
     return rows, more

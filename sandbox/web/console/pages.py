@@ -22,29 +22,29 @@ from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.reading import SHIPPED, list_shipped, read_changes
 from sandbox.web.api.call_records import find_content, read_contents
-from sandbox.web.api.call_texts import address_of, reply_of, request_of
+from sandbox.web.api.call_texts import reply_of, write_address, write_request
 from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.calls import ControlRequest, call_again
-from sandbox.web.console.demo_tpp import steps_of
+from sandbox.web.console.demo_tpp import list_steps
 from sandbox.web.console.formats import event
 from sandbox.web.console.initiations import (
     KINDS,
     PAGE,
-    batch_of,
-    cosigning_of,
-    due_of,
-    inbox_of,
-    kind_of,
-    lines_of,
-    page_of,
-    row_of,
-    rows_of,
+    cut_page,
+    describe_batch,
+    describe_cosigning,
+    find_kind,
+    list_due,
+    list_lines,
+    list_rows,
+    make_row,
+    read_inbox,
 )
-from sandbox.web.console.pictures import RANGES, curve_of, states_of
+from sandbox.web.console.pictures import RANGES, draw_curve, draw_states
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import ConsoleVisit, Facts
-from sandbox.web.controls.call_views import remedy_of
-from sandbox.web.controls.initiation_views import days_of, find
+from sandbox.web.controls.call_views import find_remedy
+from sandbox.web.controls.initiation_views import find, list_days
 from sandbox.web.controls.people_views import show_customer
 from sandbox.web.controls.world_views import make_settings_row
 from sandbox.worlds.calls import Exchange
@@ -62,12 +62,12 @@ CALL_SORTS = ("seq", "status", "path", "client_id", "rule", "clause", "at")
 
 def overview(visit: ConsoleVisit) -> Facts:
     world = visit.world
-    due, _ = world.ask(due_of, 1, GLIMPSE)
+    due, _ = world.ask(list_due, 1, GLIMPSE)
     calls = reversed(world.calls.list_after(world.calls.made - CALLS_LOOKED_AT))
     return {
-        "inbox": world.ask(inbox_of, visit, 1, GLIMPSE),
+        "inbox": world.ask(read_inbox, visit, 1, GLIMPSE),
         "due": due,
-        "listed": {kind: world.ask(rows_of, kind, 1, "", "") for kind in KINDS},
+        "listed": {kind: world.ask(list_rows, kind, 1, "", "") for kind in KINDS},
         "glimpse": GLIMPSE,
         "calls": sorted(calls, key=lambda call: call.status < 400)[:GLIMPSE],  # errors first
         "tpps": world.ask(map_tpp_names),
@@ -91,13 +91,13 @@ def list_page_links(visit: ConsoleVisit, more: bool) -> Facts:
 
 
 def inbox(visit: ConsoleVisit) -> Facts:
-    messages = visit.world.ask(inbox_of, visit, visit.number, PAGE)
+    messages = visit.world.ask(read_inbox, visit, visit.number, PAGE)
     return {"inbox": messages, "pages": list_page_links(visit, messages["more"])}
 
 
 def coming(visit: ConsoleVisit) -> Facts:
     background = visit.request.args.get("background") == "1"
-    due, more = visit.world.ask(due_of, visit.number, PAGE, background)
+    due, more = visit.world.ask(list_due, visit.number, PAGE, background)
     return {"due": due, "background": background, "pages": list_page_links(visit, more)}
 
 
@@ -110,8 +110,8 @@ def journal(visit: ConsoleVisit) -> Facts:
         return status in ("", str(fact.target)) and sought.casefold() in text
 
     def read(bank: Bank) -> Facts:
-        facts, more = page_of(filter(fits, reversed(bank.journal)), visit.number)
-        rows = [(fact, kind_of(bank, fact.subject.partition("/")[0])) for fact in facts]
+        facts, more = cut_page(filter(fits, reversed(bank.journal)), visit.number)
+        rows = [(fact, find_kind(bank, fact.subject.partition("/")[0])) for fact in facts]
         return {"facts": rows, "status_filter": status, "sought": sought, "pages": list_page_links(visit, more)}
 
     return visit.world.ask(read)
@@ -131,14 +131,14 @@ def search(visit: ConsoleVisit) -> Facts:
             if number in account.iban.casefold() or sought.casefold() in " ".join([*account.owners, *owners]).casefold()
         ]
         return {
-            "listed": {kind: rows_of(bank, kind, 1, "", sought)["rows"][:FOUND_MAX] for kind in KINDS},
+            "listed": {kind: list_rows(bank, kind, 1, "", sought)["rows"][:FOUND_MAX] for kind in KINDS},
             "accounts": accounts[:FOUND_MAX],
         }
 
     facts = world.ask(read) if sought else {"listed": {}, "accounts": []}
     filters = dict.fromkeys(FILTERS, "") | {"text": sought}
     fitting = (call for call in reversed(world.calls.list_after(0)) if sought and _fits(call, filters))
-    calls, _ = page_of(fitting, 1, FOUND_MAX)
+    calls, _ = cut_page(fitting, 1, FOUND_MAX)
     has_results = any(facts["listed"].values()) or facts["accounts"] or calls
     tpps = world.ask(map_tpp_names)
     return facts | {"sought": sought, "calls": calls, "tpps": tpps, "found": has_results}
@@ -153,7 +153,7 @@ def initiations(visit: ConsoleVisit) -> Facts:
     if status not in Status.__members__:
         status = ""
     sort = args.get("sort", "")[:20]
-    listed = visit.world.ask(rows_of, kind, visit.number, status, sought, sort)
+    listed = visit.world.ask(list_rows, kind, visit.number, status, sought, sort)
     return {
         "kind": kind,
         "listed": listed,
@@ -166,7 +166,7 @@ def initiations(visit: ConsoleVisit) -> Facts:
 
 def initiation(visit: ConsoleVisit) -> Facts:
     kind, name = visit.path["kind"], visit.path["id"]
-    return visit.world.ask(_read_initiation, kind, name) | {"steps": steps_of(visit, kind, name)}
+    return visit.world.ask(_read_initiation, kind, name) | {"steps": list_steps(visit, kind, name)}
 
 
 def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
@@ -177,24 +177,24 @@ def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
     may_come_back = isinstance(initiation, Payment) and initiation.settled and not initiation.returned
     return {
         "kind": kind,
-        "row": row_of(initiation),
-        "lines": lines_of(initiation),
-        "picture": states_of(initiation.path, history),
-        "facts": [(fact, _clause_of(initiation, fact)) for fact in history[-FACTS_MAX:]],
+        "row": make_row(initiation),
+        "lines": list_lines(initiation),
+        "picture": draw_states(initiation.path, history),
+        "facts": [(fact, _find_clause(initiation, fact)) for fact in history[-FACTS_MAX:]],
         "more_facts": max(0, len(history) - FACTS_MAX),
-        "parts": [batch_of(part) for part in parts[:BATCHES_MAX]],
+        "parts": [describe_batch(part) for part in parts[:BATCHES_MAX]],
         "more_parts": max(0, len(parts) - BATCHES_MAX),
         "has_report": isinstance(initiation, BulkFile) and initiation.is_validated,
         "findings": [(finding.place, finding.code, finding.text) for finding in findings],
-        "occurrences": days_of(bank, initiation)[-DAYS_MAX:] if isinstance(initiation, StandingOrder) else [],
-        "targets": _targets_of(bank, initiation),
+        "occurrences": list_days(bank, initiation)[-DAYS_MAX:] if isinstance(initiation, StandingOrder) else [],
+        "targets": _list_targets(bank, initiation),
         "ahead": sorted(moves.find_reachable(initiation.path, status) - {status}),
         "backs": USUAL_REASONS if may_come_back else {},
-        "cosigning": cosigning_of(bank, initiation) if initiation.signatures and status is Status.PATC else None,
+        "cosigning": describe_cosigning(bank, initiation) if initiation.signatures and status is Status.PATC else None,
     }
 
 
-def _clause_of(initiation: Initiation, fact: Fact) -> str:
+def _find_clause(initiation: Initiation, fact: Fact) -> str:
     """Returns the clause of the move that a line of the history records, or an empty text if the line is not a move."""
     if fact.source is None or fact.target is None:
         return ""
@@ -202,7 +202,7 @@ def _clause_of(initiation: Initiation, fact: Fact) -> str:
     return next((row.clause for row in rows if row.trigger is fact.trigger), "")
 
 
-def _targets_of(bank: Bank, initiation: Initiation) -> list[str]:
+def _list_targets(bank: Bank, initiation: Initiation) -> list[str]:
     """Returns the statuses to which a tester may force the initiation now."""
     status = initiation.status
     rows = [row for row in moves.MOVES[initiation.path] if row.source is status and row.target is not status]
@@ -258,13 +258,13 @@ def account(visit: ConsoleVisit) -> Facts:
         currency = args.get("currency", "")
         currency = currency if currency in account.currencies else account.first_currency
         lines = bank.ledger.lines(iban, currency)
-        page, more = page_of(reversed(lines), visit.number)
+        page, more = cut_page(reversed(lines), visit.number)
         return {
             "account_here": account,
             "owners": _list_owners(bank, account),
             "currency": currency,
             "balances": _list_balances(bank, account),
-            "curve": curve_of(bank, iban, currency, RANGES[span]),
+            "curve": draw_curve(bank, iban, currency, RANGES[span]),
             "lines": page,
             "total": len(lines),
             "pages": list_page_links(visit, more),
@@ -298,7 +298,7 @@ def calls(visit: ConsoleVisit) -> Facts:
         fitting = list_selected_calls(visit)
         if key:
             fitting.sort(key=lambda call: getattr(call, key) or "", reverse=sort.startswith("-"))
-        calls, more = page_of(fitting, number)
+        calls, more = cut_page(fitting, number)
     else:
         newest = world.calls.made - (number - 1) * PAGE
         calls = [call for call in reversed(world.calls.list_after(newest - PAGE)) if call.seq <= newest]
@@ -333,16 +333,16 @@ def call(visit: ConsoleVisit) -> Facts:
         raise Refusal(Error.NOT_FOUND, input="call")
     content, bodies = find_content(world, call.seq), None
     if content is not None:
-        address = address_of(call.path, content)
+        address = write_address(call.path, content)
         code = call_again(visit, call.method, address, content)
-        bodies = {"address": address, "request": request_of(content), "reply": reply_of(content), "code": code}
+        bodies = {"address": address, "request": write_request(content), "reply": reply_of(content), "code": code}
     return {
         "call": call,
-        "kind": world.ask(kind_of, call.subject) if call.subject else None,
+        "kind": world.ask(find_kind, call.subject) if call.subject else None,
         "content": content,
         "bodies": bodies,
         "decided": orjson.loads(call.decided) if call.decided else {},
-        "remedy": remedy_of(call),
+        "remedy": find_remedy(call),
         "kept": world.settings.contents_kept,
     }
 

@@ -13,7 +13,7 @@ from sandbox.bank.ledger import AccountLine
 from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
-from sandbox.contract.moves import MOVES, STATUS_STYLES, Move, Status, statuses_of
+from sandbox.contract.moves import MOVES, STATUS_STYLES, Move, Status, list_statuses
 from sandbox.web.console.formats import amount, moment
 from sandbox.web.console.visits import Facts
 
@@ -26,8 +26,8 @@ Places = dict[Status, tuple[float, float]]
 
 
 @lru_cache(maxsize=32)
-def places_of(table: str) -> Places:
-    statuses = statuses_of(table)
+def place_statuses(table: str) -> Places:
+    statuses = list_statuses(table)
     straight = [status for status in statuses if status not in ENDS]
     places: Places = {status: (STATE_LEFT + STATE_STEP * at, STATE_TOP) for at, status in enumerate(straight)}
     last = len(straight) - 1
@@ -37,10 +37,10 @@ def places_of(table: str) -> Places:
     return places
 
 
-def states_of(table: str, history: Sequence[Fact]) -> Facts:
+def draw_states(table: str, history: Sequence[Fact]) -> Facts:
     """Returns the picture of all statuses of a table and the moves between them. Moves that are in the history are
     marked."""
-    places = places_of(table)
+    places = place_statuses(table)
     taken_moves = {(fact.source, fact.target) for fact in history}
     moves: dict[tuple[Status, Status], list[Move]] = {}
     for row in MOVES[table]:
@@ -108,11 +108,11 @@ class Dot(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def dots_of(table: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
+def make_dots(table: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
     """Returns a dot for each good status of a table of moves: passed, current or still ahead. If the initiation ended
     badly, the last dot is the bad status."""
     last = visited[-1]
-    straight = [status for status in places_of(table) if status not in ENDS]
+    straight = [status for status in place_statuses(table) if status not in ENDS]
     dots = []
     for at, status in enumerate([*straight, last] if last in ENDS else straight):
         kind = "bad" if status in ENDS else "here" if status is last else "passed" if status in visited else "ahead"
@@ -129,7 +129,7 @@ RANGES = {"30d": 30, "90d": 90, "1y": 365, "all": None}
 Point = tuple[date, Decimal]
 
 
-def curve_of(bank: Bank, iban: str, currency: str, days: int | None) -> Facts:
+def draw_curve(bank: Bank, iban: str, currency: str, days: int | None) -> Facts:
     lines = bank.ledger.lines(iban, currency)
     today = bank.clock.today
     first, last = (lines[0].on, max(today, lines[-1].on)) if lines else (today, today)
@@ -153,7 +153,7 @@ def _compute_points(lines: Sequence[AccountLine], now: Decimal, begin: date, end
 def _draw_curve(points: list[Point], currency: str) -> Facts:
     begin, end = points[0][0], points[-1][0]
     least, most = min(level for _, level in points), max(level for _, level in points)
-    levels = levels_of(float(least), float(most))
+    levels = list_levels(float(least), float(most))
     low, high = levels[0], levels[-1]
     days = (end - begin).days
 
@@ -183,7 +183,7 @@ def _draw_curve(points: list[Point], currency: str) -> Facts:
     }
 
 
-def levels_of(least: float, most: float) -> list[float]:
+def list_levels(least: float, most: float) -> list[float]:
     """Returns round numbers at equal distances for the axis. They begin at or below `least`, and end at or above
     `most`."""
     quarter = max(most - least, abs(most) * 0.1, 10.0) / 4

@@ -16,11 +16,11 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import STATUS_STYLES, Status
 from sandbox.contract.operations import BY_NAME
-from sandbox.extension_registry import named, with_rows
+from sandbox.extension_registry import find_addresses, with_rows
 from sandbox.lazy import load
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
-from sandbox.web.console.calls import LANGUAGES, ApiCall, ControlRequest, code_of
+from sandbox.web.console.calls import LANGUAGES, ApiCall, ControlRequest, make_api_call
 from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.page_row import MenuEntry
 from sandbox.web.console.visits import FILES, ConsoleVisit
@@ -30,15 +30,15 @@ from sandbox.web.html.pages import (
     IMMUTABLE,
     NO_CACHE,
     SAME_ORIGIN,
-    content_of,
+    compute_source,
     digest_of,
-    environment_of,
+    make_environment,
     make_page_headers,
     make_page_response,
-    policy_of,
+    read_content,
     read_inline_style,
     serve,
-    source_of,
+    write_policy,
 )
 from sandbox.worlds import faults
 from sandbox.worlds.holds import PLACES
@@ -46,19 +46,19 @@ from sandbox.worlds.world import World
 
 ROOM = "sandbox.web.console"
 STYLE = read_inline_style(ROOM, "console.css")
-SVG = content_of(ROOM, "console.svg").decode().strip()
+SVG = read_content(ROOM, "console.svg").decode().strip()
 BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
 
 
 def see_file(name: str) -> Response:
     """Returns a static file. A browser may cache it forever if the address has the file's checksum (`?v=`)."""
     is_versioned = request.args.get("v") == digest_of(ROOM, name)
-    return serve(content_of(ROOM, name), name, request, IMMUTABLE if is_versioned else NO_CACHE)
+    return serve(read_content(ROOM, name), name, request, IMMUTABLE if is_versioned else NO_CACHE)
 
 
 # With `no-referrer` browsers would send `null` as the Origin of a form.
 HEADERS = make_page_headers(
-    policy_of("'self'", style=source_of(STYLE), script="'self'", img="'self'", connect="'self'"),
+    write_policy("'self'", style=compute_source(STYLE), script="'self'", img="'self'", connect="'self'"),
     SAME_ORIGIN,
 )
 
@@ -94,7 +94,7 @@ def read_extension_template(name: str) -> str | None:
 
 @cache
 def load_templates() -> Environment:
-    environment = environment_of(ROOM, FunctionLoader(read_extension_template))
+    environment = make_environment(ROOM, FunctionLoader(read_extension_template))
     names = (
         "moment",
         "local",
@@ -124,7 +124,7 @@ def draw_page(visit: ConsoleVisit, view: str, facts: dict[str, Any]) -> Response
     module, _, name = view.partition(":")
     package, path = module.rpartition(".")[0], visit.below
     here = next((row.path for row in MENU if path == row.path or path.startswith(f"{row.path}/")), "")
-    panels = [load(panel)(visit, facts) for panel in named("panels", name)] if package == ROOM else []
+    panels = [load(panel)(visit, facts) for panel in find_addresses("panels", name)] if package == ROOM else []
     return draw(visit, name if package == ROOM else f"{package}/{name}", here=here, panels=panels, **facts)
 
 
@@ -145,7 +145,7 @@ def draw(
         """Adds a call to the code samples of the page, unless a sample with this key exists. Returns an empty text,
         because the template shows nothing in this place."""
         if key not in codes:
-            codes[key] = code_of(visit, title, call)
+            codes[key] = make_api_call(visit, title, call)
         return ""
 
     text = (
@@ -160,10 +160,10 @@ def draw(
             numbers={row.path: load(row.number)(visit.world) for row in MENU if row.number},
             here=here,
             panels=panels,
-            back=back_of(visit),
+            back=find_way_back(visit),
             now=visit.world.ask(lambda bank: bank.clock.now),
             notice=visit.notice,
-            mark=visit.world.ask(mark_of, visit.world),
+            mark=visit.world.ask(compute_mark, visit.world),
             generated=[action for action in ACTIONS.values() if here and action.button.page == here],
             codes=codes,
             kept_form=visit.refused.typed if visit.refused else {},
@@ -180,7 +180,7 @@ def draw(
     return make_page_response(text, HEADERS, status=status)
 
 
-def back_of(visit: ConsoleVisit) -> str:
+def find_way_back(visit: ConsoleVisit) -> str:
     """Returns the path and query of this page, to which the page's forms return. For the reply to a POST, returns the
     path of the first page, because the address of a POST cannot be opened."""
     if visit.request.method != "GET":
@@ -189,7 +189,7 @@ def back_of(visit: ConsoleVisit) -> str:
     return visit.to(visit.below, **query).removeprefix(visit.root)
 
 
-def mark_of(bank: Bank, world: World) -> str:
+def compute_mark(bank: Bank, world: World) -> str:
     """Returns a text that changes with everything that a page may show, except the time itself. An open page is loaded
     again if this text has changed."""
     pace = world.clock.pace

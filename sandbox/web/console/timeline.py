@@ -13,7 +13,7 @@ from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import STATUS_STYLES, Status, Trigger
 from sandbox.web.console.formats import moment, tone
-from sandbox.web.console.initiations import row_of
+from sandbox.web.console.initiations import make_row
 from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.clock import ClockMove
@@ -90,7 +90,7 @@ def timeline(visit: ConsoleVisit) -> Facts:
 
     def view(bank: Bank) -> Facts:
         window = read_window(visit) or fit_window(bank, calls, world.clock.moves, world.opening)
-        return picture_of(bank, calls, world.clock.moves, window)
+        return draw_picture(bank, calls, world.clock.moves, window)
 
     def zoomed(window: Window) -> str:
         begin, end = (at.isoformat(timespec="milliseconds") for at in window)
@@ -120,7 +120,7 @@ def fit_window(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     return Window(first - margin, last + margin)
 
 
-def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], window: Window) -> Facts:
+def draw_picture(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], window: Window) -> Facts:
     def count_facts(until: datetime) -> int:
         return bisect_left(bank.journal, until, key=at_of)
 
@@ -207,14 +207,14 @@ def bar_of(initiation: Initiation, now: datetime, window: Window) -> Facts:
         tone = STATUS_STYLES[status].tone
         end = following[0] if following else at if tone in ("good", "bad", "gone") else now
         if end >= window.begin and at <= window.end:
-            wide = width_of(window.x(end) - window.x(at))
+            wide = write_width(window.x(end) - window.x(at))
             pieces.append(TimelineMark(window.x(at), wide, 12, tone, f"{status} from {moment(at)}"))
-    row = row_of(initiation)
+    row = make_row(initiation)
     label = f"{row.amount or row.product} {row.creditor}".strip()
     return {"kind": row.kind, "id": row.id, "label": label, "pieces": pieces}
 
 
-def width_of(percent: float) -> str:
+def write_width(percent: float) -> str:
     """Returns the width of a mark as an attribute of SVG. A mark that would hardly be seen has a width in pixels."""
     return f"{percent:.2f}%" if percent >= WIDTH_MIN else MARK
 
@@ -222,7 +222,7 @@ def width_of(percent: float) -> str:
 def make_move_mark(move: ClockMove, window: Window) -> TimelineMark:
     x = window.x(move.begin)
     text = f"the clock was moved from {moment(move.begin)} to {moment(move.end)}"
-    return TimelineMark(x, width_of(window.x(move.end) - x), 8, "wait", text)
+    return TimelineMark(x, write_width(window.x(move.end) - x), 8, "wait", text)
 
 
 def list_ticks(window: Window) -> Iterator[tuple[datetime, str]]:

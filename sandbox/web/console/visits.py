@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 
 from sandbox.banking.pkce import is_same_secret
 from sandbox.contract.errors import Refusal
-from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
+from sandbox.web.api.addresses import find_bank_root, find_callback, find_root
 from sandbox.web.html import pages
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
@@ -107,12 +107,12 @@ class ConsoleVisit:
 
     @property
     def bank_address(self) -> str:
-        return bank_root_of(self.request)
+        return find_bank_root(self.request)
 
     @property
     def callback(self) -> str:
         """The address of this world's callback page."""
-        return callback_of(self.request)
+        return find_callback(self.request)
 
     def to(self, path: str, /, **query: object) -> str:
         """Returns the address of a page of the console. A parameter with an empty value is left out of the query. A
@@ -139,7 +139,7 @@ class ConsoleVisit:
         """Returns the address of one of the bank's pages for customers. Returns only a path if bank and console have
         the same address, because a proxy may use another host name."""
         bank = self.bank_address
-        return f"{self.request.script_root if bank == root_of(self.request) else bank}/psu{path}"
+        return f"{self.request.script_root if bank == find_root(self.request) else bank}/psu{path}"
 
     def to_world(self, name: str) -> str:
         """Returns the address of another world's console."""
@@ -147,7 +147,7 @@ class ConsoleVisit:
 
     @property
     def proof(self) -> str:
-        return pages.proof_of(self.session, "a form of the console")
+        return pages.compute_proof(self.session, "a form of the console")
 
     @property
     def is_proven(self) -> bool:
@@ -164,14 +164,14 @@ class ConsoleVisit:
         """Stores the values of the sent form, and returns their number. A page that is opened with this number
         (`?notice=`) shows the values again, with the refusal if there is one."""
         number, form = str(next(self.state.numbers)), self.request.form
-        field = field_of(refusal, form) if refusal else ""
+        field = find_field(refusal, form) if refusal else ""
         reason = str(refusal.facts.get("why", refusal.text)) if refusal else ""
         address = self.root + self.below.replace("/console/preview/", "/console/do/")
         self.state.refused.keep(number, RefusedForm(self.session, address, form, field, reason))
         return number
 
 
-def field_of(refusal: Refusal, form: MultiDict[str, str]) -> str:
+def find_field(refusal: Refusal, form: MultiDict[str, str]) -> str:
     """Returns the form's field that a refusal is about, or an empty text if no field fits. The field is the refusal's
     input. Otherwise it is a word of a path in the refusal's reason, such as `chance` of `when.chance`."""
     path = str(refusal.facts.get("why", "")).partition(": ")[0]

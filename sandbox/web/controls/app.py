@@ -16,8 +16,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.pki import PLACE
 from sandbox.storage.long_work import work_for_caller
-from sandbox.web.api.app import world_of_request
-from sandbox.web.api.replies import json_response
+from sandbox.web.api.app import find_world_of_request
+from sandbox.web.api.replies import make_json_response
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.lock import READ_ONLY
 from sandbox.web.controls.request_bodies import read_body, read_query
@@ -77,10 +77,10 @@ def view_of(row: Control) -> View:
 
 def route(app: Flask, worlds: WorldRegistry, rows: Iterable[Control] = CONTROLS) -> None:
     for row in rows:
-        add_route(app, row.method, f"/_sandbox{row.path}", f"control {row.name}", _endpoint(row, worlds))
+        add_route(app, row.method, f"/_sandbox{row.path}", f"control {row.name}", _make_endpoint(row, worlds))
 
 
-def _endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
+def _make_endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
     """Makes the function that answers calls of a control. The view returns the content of a JSON reply, a whole
     response, or None for a reply without a body."""
     view = cache(partial(view_of, row))  # imported at the first call
@@ -89,10 +89,10 @@ def _endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
         # A call without a Content-Type is let through: a browser sends its Origin, which is checked before.
         if request.method not in READ_ONLY and "Content-Type" in request.headers and request.mimetype not in row.media:
             raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(row.media[:2]))
-        outcome = view()(ControlCall(worlds, request, path, lambda: world_of_request(worlds)))
+        outcome = view()(ControlCall(worlds, request, path, lambda: find_world_of_request(worlds)))
         if outcome is None:
             return Response(status=row.success)
-        return outcome if isinstance(outcome, Response) else json_response(outcome, row.success)
+        return outcome if isinstance(outcome, Response) else make_json_response(outcome, row.success)
 
     return endpoint
 

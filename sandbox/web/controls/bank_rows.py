@@ -20,9 +20,9 @@ from sandbox.web.controls.body_fields import (
     any_value,
     body,
     currency,
+    make_one_of,
     make_pattern_field,
     make_text_field,
-    one_of,
     query,
     read_text,
     reply,
@@ -65,7 +65,7 @@ def _read_communication(value: Any) -> tuple[str, bool]:
 
 
 PSU = {"address": f"{URL}/psu/sign/...", "customer": "alice"}
-METHOD = one_of(
+METHOD = make_one_of(
     *METHODS,
     allow_none=True,
     about="How the customer signs; refused where it is not activated or too risky (service 5.7). Left out: one that is "
@@ -368,7 +368,7 @@ BANK_ROWS: tuple[Control, ...] = (
             "ConsentWithdrawal",
             client_id=text(required=True),
             customer=text(required=True),
-            scope=one_of("AIS", "CAF", required=True),
+            scope=make_one_of("AIS", "CAF", required=True),
         ),
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
         buttons=(Button("withdraw", "The consent was withdrawn."),),
@@ -411,11 +411,11 @@ BANK_ROWS: tuple[Control, ...] = (
         query=query(
             client_id=text(required=True, about="The registered client."),
             redirect_uri=text(required=True, about="A callback that the client registered."),
-            response_type=one_of("code", required=True, about="code"),
-            scope=one_of("AIS", "CAF", about="AIS where left out."),
+            response_type=make_one_of("code", required=True, about="code"),
+            scope=make_one_of("AIS", "CAF", about="AIS where left out."),
             iban=text(about="The account, for CAF only."),
             code_challenge=text(required=True, about="As RFC 7636 has it."),
-            code_challenge_method=one_of("S256", "plain", about="plain where left out."),
+            code_challenge_method=make_one_of("S256", "plain", about="plain where left out."),
             state=text(about="Comes back at the callback."),
         ),
         success=302,

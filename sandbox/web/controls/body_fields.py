@@ -10,7 +10,7 @@ from marshmallow.validate import OneOf, Range, Regexp
 
 from sandbox.banking.durations import RATE_MAX, read_duration, read_instant
 from sandbox.banking.money import is_currency
-from sandbox.banking.names import find_nearest, is_world_name, last_segment, state_of
+from sandbox.banking.names import find_last_segment, find_nearest, find_state, is_world_name
 from sandbox.contract.moves import Status
 from sandbox.reader.tree import SHOWN_MAX, suggest
 from sandbox.web.api.body_schemas import MISSING, Strict
@@ -141,7 +141,7 @@ class OneWord(OneOf):
         return f"it is one of {', '.join(self.choices)}"
 
 
-def one_of(*words: str, **more: Any) -> TextField:
+def make_one_of(*words: str, **more: Any) -> TextField:
     choice = OneWord(words)
     return TextField(error_text=choice.list_choices(), validate=choice, **more)
 
@@ -189,7 +189,7 @@ def _read_address(value: Any) -> tuple[str, str | None]:
     address."""
     text = read_text(value)
     try:
-        return last_segment(text), state_of(text)
+        return find_last_segment(text), find_state(text)
     except ValueError:
         raise ValueError("it is no address") from None
 
@@ -223,7 +223,7 @@ name = partial(
     "it is 1 to 100 characters, none of them a control character",
 )
 identifier = partial(make_pattern_field, ID, "it is letters, digits, _, . and -, 64 at most")
-status = partial(one_of, *Status, post_load=Status)
+status = partial(make_one_of, *Status, post_load=Status)
 rate = partial(
     make_checked_field,
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= RATE_MAX,

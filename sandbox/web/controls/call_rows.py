@@ -28,21 +28,21 @@ HEADERS_MAX = 50
 PATH_MAX = 1_000
 
 
-def _pattern(value: Any) -> str:
+def _check_pattern(value: Any) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= PATH_MAX:
         raise ValueError(f"it must be a text of up to {PATH_MAX} characters; a * stands for any")
     return value
 
 
 def _read_operation(value: Any) -> str:
-    name = _pattern(value)
+    name = _check_pattern(value)
     if "*" not in name and name not in BY_NAME:
         raise ValueError(f"there is no operation '{name[:SHOWN_MAX]}'; {suggest(name, BY_NAME)}")
     return name
 
 
 def _read_path(value: Any) -> str:
-    path = _pattern(value)
+    path = _check_pattern(value)
     if "?" in path:
         raise ValueError("the query is no part of it")
     return path
@@ -76,10 +76,10 @@ MATCHER = {
     "operation": TextFunctionField(
         _read_operation, about=f"Of the bank's interface, such as {next(iter(BY_NAME))}. {PATTERN}"
     ),
-    "method": TextFunctionField(lambda value: _pattern(value).upper()),
+    "method": TextFunctionField(lambda value: _check_pattern(value).upper()),
     "path": TextFunctionField(_read_path, about=f"Without the world's prefix and the query. {PATTERN}"),
     "status": FunctionField(_read_status, about="A number, or a pattern such as 4*."),
-    "client": TextFunctionField(_pattern, about=f"The Client-ID. {PATTERN}"),
+    "client": TextFunctionField(_check_pattern, about=f"The Client-ID. {PATTERN}"),
     "headers": FunctionField(
         _read_headers, about=f"Names and values; null: the header is absent. {PATTERN}", shape={"type": "object"}
     ),

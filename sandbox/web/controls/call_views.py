@@ -19,7 +19,7 @@ from flask import Request
 
 from sandbox.bank.records import BulkFile, Debtor, Fact
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
@@ -27,9 +27,9 @@ from sandbox.contract.moves import Trigger
 from sandbox.reader.tree import suggest
 from sandbox.scenarios.faults import read_hold
 from sandbox.scenarios.matching import MISSING, find_differences, matches
-from sandbox.web.api.call_records import BODY_MAX, Content, error_of, find_content, read_contents
-from sandbox.web.api.call_texts import address_of, reply_of, request_of
-from sandbox.web.api.faults import reserve_worker, waiting_of
+from sandbox.web.api.call_records import BODY_MAX, Content, find_content, find_error, read_contents
+from sandbox.web.api.call_texts import reply_of, write_address, write_request
+from sandbox.web.api.faults import find_waiting, reserve_worker
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.initiation_views import make_fact_row
 from sandbox.web.controls.request_bodies import refuse, refuse_as
@@ -45,7 +45,7 @@ LISTED_MAX = 10  # calls that a refusal names
 
 def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
     calls = world.calls.list_after(query.get("since", 0))
-    return [describe_call(call) | error_of(call) | {"rule": call.rule} for call in calls]
+    return [describe_call(call) | find_error(call) | {"rule": call.rule} for call in calls]
 
 
 # Questions
@@ -89,12 +89,12 @@ class CallMatcher:
             f"header {name}" for name, expected in self.headers.items() if not matches(expected, sent_headers.get(name))
         ]
         if self.body is not MISSING:
-            faults = find_differences(self.body, body_of(self.body, content), "body")
+            faults = find_differences(self.body, read_body(self.body, content), "body")
             wrong += [fault.partition(":")[0] for fault in faults]
         return wrong
 
 
-def body_of(expected: Any, content: Content) -> Any:
+def read_body(expected: Any, content: Content) -> Any:
     """Returns the body in the form that the matcher expects: JSON, the fields of a form, or text."""
     text = content.sent.decode(errors="replace")
     if isinstance(expected, str):
@@ -172,7 +172,7 @@ def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
 
 
 def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: KeptCalls) -> None:
-    least, most = _bounds_of(times)
+    least, most = _read_bounds(times)
     certain, possible = calls.find(matcher)
     numbers = range(len(certain), len(certain) + len(possible) + 1)
     holds = [least <= number and (most is None or number <= most) for number in numbers]
@@ -186,7 +186,7 @@ def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: Kep
         _demand_contents(possible)
 
 
-def _bounds_of(times: dict[str, int] | None) -> tuple[int, int | None]:
+def _read_bounds(times: dict[str, int] | None) -> tuple[int, int | None]:
     """Returns the lowest and the highest number of calls that may fit. The highest is None if there is no upper
     bound."""
     if times is None:
@@ -264,7 +264,7 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
         "at": write_instant(call.at),
         "variants": dict(pair.split("=", 1) for pair in call.variants.split()),
         "decided_by": orjson.loads(call.decided) if call.decided else {},
-        "would_succeed": remedy_of(call),
+        "would_succeed": find_remedy(call),
         "history": world.ask(lambda bank: list(list_moves_before(bank, call))),
         "content": _make_content_row(world, call),
     }
@@ -275,12 +275,12 @@ def _make_content_row(world: World, call: Exchange) -> dict[str, Any] | None:
     content = find_content(world, call.seq)
     if content is None:
         return None
-    parts = {"request": request_of(content), "reply": reply_of(content)}
+    parts = {"request": write_request(content), "reply": reply_of(content)}
     rows = {name: {"headers": dict(part.headers), "body": part.body, "cut": part.cut} for name, part in parts.items()}
-    return {"address": address_of(call.path, content), **rows}
+    return {"address": write_address(call.path, content), **rows}
 
 
-def remedy_of(call: Exchange) -> str | None:
+def find_remedy(call: Exchange) -> str | None:
     """Returns a hint at what would be accepted instead of a refused call. Returns None for an accepted call."""
     return Error[call.error].value.remedy or None if call.error else None
 
@@ -302,7 +302,7 @@ def list_moves_before(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
 def _compute_balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
     """Returns the booked balance at the end of the previous day, because funds are checked before the lines of the day
     are booked (choice 5)."""
-    day = brussels_date(fact.at)
+    day = find_brussels_date(fact.at)
     balance = bank.ledger.balance(debtor.iban, debtor.currency)
     for line in reversed(bank.ledger.lines(debtor.iban, debtor.currency)):
         if line.on < day:
@@ -325,7 +325,7 @@ def show_hold(world: World, request: Request, query: dict[str, Any], name: str) 
     hold = find_hold(world, name)
     if query.get("within"):
         with reserve_worker(request.environ):
-            waiting_of(request.environ)(hold.arrived, query["within"].total_seconds())
+            find_waiting(request.environ)(hold.arrived, query["within"].total_seconds())
     return hold_row(hold)
 
 
@@ -357,13 +357,13 @@ def hold_row(hold: CallHold) -> dict[str, Any]:
     return {
         "name": hold.name,
         "at": hold.at,
-        "when": _condition_row(hold.when),
+        "when": _describe_condition(hold.when),
         "state": hold.state,
         "call": None if hold.call is None else hold.call._asdict(),
     }
 
 
-def _condition_row(when: CallCondition) -> dict[str, Any]:
+def _describe_condition(when: CallCondition) -> dict[str, Any]:
     row = {
         "operation": when.operation,
         "client": when.client,

@@ -105,7 +105,7 @@ class Control(NamedTuple):
     def form_fields(self) -> list[tuple[str, bool, str]]:
         """The inputs of the control's form: the name, whether the input is required, and the JSON type. The names in
         the path come first."""
-        in_body = [(name, field.required, type_of(field)) for name, field in self.fields.items()]
+        in_body = [(name, field.required, find_type(field)) for name, field in self.fields.items()]
         return [(name, True, "string") for name in self.path_names] + in_body
 
 
@@ -125,7 +125,7 @@ JSON_TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
 )
 
 
-def type_of(field: fields.Field[Any]) -> str:
+def find_type(field: fields.Field[Any]) -> str:
     """Returns the JSON type of a field, or an empty text if it accepts several types."""
     by_class = (name for kind, name in JSON_TYPES if isinstance(field, kind))
     return next(by_class, "") or str(field.metadata.get("type", ""))

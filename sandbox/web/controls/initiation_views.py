@@ -29,7 +29,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.storage.bank_copy import copy_records
 from sandbox.storage.long_work import pause_between
-from sandbox.web.api.body_schemas import order_fields
+from sandbox.web.api.body_schemas import list_order_fields
 from sandbox.web.api.bulks import make_bulk_fields
 from sandbox.web.api.replies import MEDIA, Reply
 from sandbox.web.controls.control_row import Control
@@ -46,12 +46,12 @@ ACTIVE = (Status.PATC, Status.PDNG, Status.ACWP)
 
 
 def show_initiation(bank: Bank, row: Control, payment_id: str) -> dict[str, Any]:
-    initiation = find(bank, _kind_of(row), payment_id)
-    days = {"occurrences": days_of(bank, initiation)} if isinstance(initiation, StandingOrder) else {}
+    initiation = find(bank, _find_kind(row), payment_id)
+    days = {"occurrences": list_days(bank, initiation)} if isinstance(initiation, StandingOrder) else {}
     return make_initiation_row(initiation) | days
 
 
-def _kind_of(row: Control) -> InitiationKind:
+def _find_kind(row: Control) -> InitiationKind:
     return BY_LIST[row.path.split("/")[1]]
 
 
@@ -74,27 +74,27 @@ def make_initiation_row(initiation: Initiation) -> dict[str, Any]:
     }
 
 
-def _order_fields(order: Payment | StandingOrder) -> dict[str, Any]:
+def _list_order_fields(order: Payment | StandingOrder) -> dict[str, Any]:
     return {
         "payment_id": order.id,
         "product": order.order.product,
         "reason": order.reason,
-        "order": order_fields(order.order, order.debtor),
+        "order": list_order_fields(order.order, order.debtor),
     }
 
 
 ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
-    kinds.PAYMENT: _order_fields,
-    kinds.STANDING_ORDER: _order_fields,
+    kinds.PAYMENT: _list_order_fields,
+    kinds.STANDING_ORDER: _list_order_fields,
     kinds.BULK: lambda bulk: make_bulk_fields(bulk, None) | {"product": bulk.format, "message_id": bulk.message_id},
 }
 
 
-def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
+def list_days(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     """Returns the past executions of a standing order, and the coming executions if the order is active."""
     end = order.next_number
     if order.status in ACTIVE:
-        last = standing_orders.last_of(order)
+        last = standing_orders.find_last_execution(order)
         end = max(end, end + DAYS_AHEAD if last is None else min(end + DAYS_AHEAD, last + 1))
     executions = {execution.number: execution for execution in order.runs}
     rows = []
@@ -165,7 +165,7 @@ def report(world: World, payment_id: str) -> Response:
 def _read_file_status(bank: Bank, payment_id: str) -> FileStatus:
     bulk = find(bank, kinds.BULK, payment_id)
     assert isinstance(bulk, BulkFile)
-    return bulks.status_of(bank, bulk)
+    return bulks.make_file_status(bank, bulk)
 
 
 # Whole lists, and the journal
@@ -174,7 +174,7 @@ def _read_file_status(bank: Bank, payment_id: str) -> FileStatus:
 def list_initiations(world: World, row: Control) -> Response:
     """Replies with the list of initiations under its name. If the name has a hyphen, the reply also has the list under
     the name with `_`, because some clients cannot write a hyphen."""
-    kind = _kind_of(row)
+    kind = _find_kind(row)
     records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
     rows = (make_initiation_row(records.popleft()) for _ in range(len(records)))
     return _list_reply(rows, *dict.fromkeys((kind.list, kind.list.replace("-", "_"))))

@@ -90,7 +90,7 @@ class Attempts:
         """
         if is_same_secret(shown_key, expected):
             return True
-        caller_name = network_of(address)
+        caller_name = find_network(address)
         delay = self._count(caller_name, shown_key)
         if delay:
             with self._delay_one_at_a_time(caller_name, WAITING_MAX if wait else 1):
@@ -111,7 +111,7 @@ class Attempts:
             caller.last, caller.count = now, caller.count + 1
             caller.keys[key] = None
             drop_first(caller.keys, KEYS_MAX)
-            return delay_of(caller.count)
+            return compute_delay(caller.count)
 
     @contextmanager
     def _delay_one_at_a_time(self, name: str, most: int) -> Iterator[None]:
@@ -135,14 +135,14 @@ def drop_first(register: dict[Any, Any], most: int) -> None:
         del register[next(iter(register))]
 
 
-def delay_of(count: int) -> float:
+def compute_delay(count: int) -> float:
     """Returns by how many seconds a reply is delayed, if a network has sent `count` different wrong keys."""
     if count <= FREE:
         return 0.0
     return float(min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(count - FREE - 1, 30)))
 
 
-def network_of(address: str) -> str:
+def find_network(address: str) -> str:
     """Returns the network of an address, for which wrong keys are counted. An IPv6 address counts as its /64 network,
     because one caller may have the whole network. An IPv4 address counts by itself."""
     try:
@@ -203,7 +203,7 @@ def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
     in_header, in_cookie = call.headers.get(KEY_HEADER), call.cookies.get(KEY_COOKIE)
     if in_header:
         return is_right(call, in_header, key)
-    return by_cookie and bool(in_cookie) and is_right(call, str(in_cookie), fingerprint_of(key))
+    return by_cookie and bool(in_cookie) and is_right(call, str(in_cookie), compute_fingerprint(key))
 
 
 def is_right(call: Request, shown_key: str, expected: str) -> bool:
@@ -230,6 +230,6 @@ def _wait_of(environ: dict[str, Any]) -> Wait | None:
     return wait_in_reserve
 
 
-def fingerprint_of(key: str) -> str:
+def compute_fingerprint(key: str) -> str:
     """Returns the fingerprint that a browser stores instead of the key."""
     return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()

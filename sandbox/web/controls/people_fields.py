@@ -20,10 +20,10 @@ from sandbox.web.controls.body_fields import (
     TextFunctionField,
     TextListField,
     identifier,
+    make_one_of,
     make_pattern_field,
     make_text_field,
     name,
-    one_of,
     read_text,
     read_texts,
 )
@@ -195,7 +195,7 @@ _limit = partial(
 
 CUSTOMER = {
     "channel_blocked": BooleanField(about="No digital channel.", option="Blocks the digital channel."),
-    "language": one_of(*SCREENS, option=f"{' or '.join(SCREENS)}."),
+    "language": make_one_of(*SCREENS, option=f"{' or '.join(SCREENS)}."),
     "limit_day": _limit(
         about="In EUR, of each account of theirs; null: none.", option="EUR a day from each account, such as 250.00."
     ),
@@ -218,7 +218,7 @@ CUSTOMER = {
 NEW_CUSTOMER = {
     "customer": identifier(required=True, about="The id."),
     "name": name(about="The id where left out.", option="The name; left out, the id."),
-    "kind": one_of(*CUSTOMER_KINDS, about="private where left out.", option="private (default) or business."),
+    "kind": make_one_of(*CUSTOMER_KINDS, about="private where left out.", option="private (default) or business."),
     **CUSTOMER,
 }
 ACCOUNT = {
@@ -241,7 +241,7 @@ ACCOUNT = {
         about="The customers who may sign; its owners where never named.",
         option="A customer who may sign; may be given several times.",
     ),
-    "balance_shown": one_of(
+    "balance_shown": make_one_of(
         *BALANCES_SHOWN,
         about="What `balance` of account information is: the euro compartment, or all at the bank's rates.",
         option="compartment or globalised.",
@@ -255,7 +255,7 @@ NEW_ACCOUNT = {
         about="The next free one where left out.",
         option="Left out: the next free one.",
     ),
-    "type": one_of(
+    "type": make_one_of(
         *ACCOUNT_TYPES,
         about="current-account where left out.",
         option="current-account (default) or savings-account.",

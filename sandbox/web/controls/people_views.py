@@ -13,7 +13,7 @@ from sandbox.bank.records import Account, Customer, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import BANK_BIC
 from sandbox.banking.money import Money
-from sandbox.web.api.accounts import item_of
+from sandbox.web.api.accounts import make_item
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.worlds.world import World
 
@@ -128,7 +128,7 @@ def book(world: World, body: dict[str, Any], iban: str) -> dict[str, Any]:
         raise refuse("date", f"it lies over {YEARS_BACK} years back")
     account, name = body.get("counterparty", (None, None))
     text, is_structured = body.get("communication", ("", False))
-    return item_of(world.act(statements.book_by_hand, iban, amount, on, account, name, text, is_structured))
+    return make_item(world.act(statements.book_by_hand, iban, amount, on, account, name, text, is_structured))
 
 
 def list_clients(bank: Bank) -> list[dict[str, Any]]:

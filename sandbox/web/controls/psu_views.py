@@ -21,7 +21,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.reasons import Reason
 from sandbox.web.api.access import VARIANTS
-from sandbox.web.api.addresses import bank_root_of, explain_unregistered, is_registered, root_of
+from sandbox.web.api.addresses import explain_unregistered, find_bank_root, find_root, is_registered
 from sandbox.web.api.faults import WayBack, choose_way_back
 from sandbox.web.api.headers import choose_screen_language, read_languages
 from sandbox.web.controls.request_bodies import refuse
@@ -33,10 +33,10 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if state is None and world.decisions.no_state == "refused":
         raise refuse("state", "the bank opens no address without it")
     choice = body.get("customer"), body.get("account"), body.get("accounts", ()), state
-    return _redirect_row(choose_way_back(world, world.act(psu_actions.approve, token, *choice, *_method(body))))
+    return _redirect_row(choose_way_back(world, world.act(psu_actions.approve, token, *choice, *_list_method(body))))
 
 
-def _method(body: dict[str, Any]) -> tuple[str, ...]:
+def _list_method(body: dict[str, Any]) -> tuple[str, ...]:
     """Returns the signing method as a tuple of arguments. The tuple is empty if the bank chooses the method."""
     return (body["method"],) if "method" in body else ()
 
@@ -63,7 +63,7 @@ def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def sign(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    status = world.act(signing.sign_in_channel, body["payment_id"], body["customer"], *_method(body))
+    status = world.act(signing.sign_in_channel, body["payment_id"], body["customer"], *_list_method(body))
     return {"payment_id": body["payment_id"], "status": status.value}
 
 
@@ -129,7 +129,7 @@ CONSENT_SCOPES = ("AIS", "CAF")
 def oauth_metadata(world: World, request: Request) -> dict[str, Any]:
     """Replies the metadata of RFC 8414, section 2. The issuer is the address of the controls, to which clients append
     the well-known path."""
-    controls, bank = f"{root_of(request)}/_sandbox", bank_root_of(request)
+    controls, bank = f"{find_root(request)}/_sandbox", find_bank_root(request)
     return {
         "issuer": controls,
         "authorization_endpoint": f"{controls}/authorize",
@@ -161,7 +161,7 @@ def authorize(world: World, request: Request) -> Response:
         scope, iban, challenge = _read_authorization(client, request)
         language = choose_screen_language(read_languages(request.headers.get("Accept-Language", "")))
         ((_, token), *_) = world.act(consents.ask, client.id, scope, iban, callback, challenge, language)
-        address = add_query(f"{bank_root_of(request)}/psu/consent/{token}", state=state)
+        address = add_query(f"{find_bank_root(request)}/psu/consent/{token}", state=state)
     except _OauthError as error:
         code, description = error.args
         address = add_query(callback, error=code, error_description=description, state=state)

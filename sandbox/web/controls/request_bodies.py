@@ -103,7 +103,7 @@ def read_sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
         return read_content(content["scenario"], "scenario")
 
 
-def scenario_of(value: Any, field: str) -> Scenario:
+def choose_scenario(value: Any, field: str) -> Scenario:
     """Returns the scenario that the value contains, or the shipped scenario of that name."""
     if isinstance(value, dict):
         with refuse_as(field):

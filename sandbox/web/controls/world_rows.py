@@ -51,7 +51,7 @@ SEED_MAX = 2**53
 REPLACE = "Whether a world of that name is replaced; left out, it stays and the reply is 409."
 
 
-def _seed(value: int) -> int:
+def _check_seed(value: int) -> int:
     if value >= SEED_MAX:
         raise ValidationError(f"it must be below {SEED_MAX}")
     return value
@@ -152,7 +152,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         body(
             "WorldCreation",
             scenario=any_value(shape=NAMED_OR_WHOLE),
-            seed=whole_number(post_load=_seed, shape={"format": "int64"}),
+            seed=whole_number(post_load=_check_seed, shape={"format": "int64"}),
             clock=ObjectField(WORLD_CLOCK, error_text=NO_CLOCK),
             life=any_value(),
             variants=any_value(),

@@ -14,17 +14,17 @@ from sandbox.bank.state import Bank, change_settings
 from sandbox.bank.timeline import list_coming
 from sandbox.banking.durations import LAST_MOMENT, write_duration, write_instant
 from sandbox.banking.names import is_world_name
-from sandbox.contract.decisions import AXES, Decisions, find_axis_value, settings_of
-from sandbox.extension_registry import objects
+from sandbox.contract.decisions import AXES, Decisions, find_axis_value, list_settings
+from sandbox.extension_registry import load_objects
 from sandbox.scenarios.model import make_beginning
 from sandbox.scenarios.reading import list_shipped, read_changes, read_fault, read_settings
 from sandbox.storage.transfer.exporter import export_lines
 from sandbox.storage.transfer.form import ParcelError
 from sandbox.storage.transfer.importer import read_export
-from sandbox.web.controls.request_bodies import TakeBody, read_sent_scenario, refuse, refuse_as, scenario_of
+from sandbox.web.controls.request_bodies import TakeBody, choose_scenario, read_sent_scenario, refuse, refuse_as
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.worlds.beginning import change_seed
-from sandbox.worlds.clock_moves import foresee, move_clock
+from sandbox.worlds.clock_moves import foresee_status, move_clock
 from sandbox.worlds.faults import CallCondition
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
@@ -65,7 +65,7 @@ def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[st
     content = take_body()
     beginning = worlds.beginning_of(name)
     if "scenario" in content:
-        beginning = make_beginning(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
+        beginning = make_beginning(choose_scenario(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
         beginning = change_seed(beginning, content["seed"], worlds.guarded)
     clock = content.get("clock", {})
@@ -139,7 +139,7 @@ def change_clock(world: World, body: dict[str, Any]) -> dict[str, Any]:
 def await_status(world: World, body: dict[str, Any]) -> dict[str, Any]:
     payment_id, status = body["payment_id"], body["status"]
     before = world.ask(lambda bank: bank.clock.now)
-    reached = foresee(world, payment_id, status, body.get("within", WITHIN))
+    reached = foresee_status(world, payment_id, status, body.get("within", WITHIN))
     move_clock(world, lambda now: (max(now, reached), world.clock.pace.rate))
     waited = (reached - before).total_seconds()
     return {
@@ -164,7 +164,7 @@ def timeline(bank: Bank) -> list[dict[str, Any]]:
 
 
 def send_file(world: World, query: dict[str, Any]) -> Response:
-    findings = [finding for carrier in objects("findings") for finding in carrier.findings_of(world)]
+    findings = [finding for carrier in load_objects("findings") for finding in carrier.findings_of(world)]
     lines = export_lines(world, strip=query.get("secrets") == "strip", findings=findings)
     name = f"{world.name}.world.jsonl"
     return Response(
@@ -202,7 +202,7 @@ def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) ->
 
     def make() -> World:
         world = World.from_snapshot(name, life, worlds.machine_time, worlds.store, replaces=replacing)
-        for carrier in objects("findings"):
+        for carrier in load_objects("findings"):
             carrier.take_in(world, life.findings)
         return world
 
@@ -268,7 +268,7 @@ def show_settings(bank: Bank) -> dict[str, Any]:
 def make_settings_row(settings: Decisions) -> dict[str, Any]:
     row = {
         name: write_duration(value) if isinstance(value, timedelta) else value
-        for name, value in settings_of(settings).items()
+        for name, value in list_settings(settings).items()
     }
     return row | {"variants": dict(settings.variants)}
 

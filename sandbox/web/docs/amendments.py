@@ -20,8 +20,8 @@ from sandbox.web.api.faults import MAY_BE_ABSENT
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.replies import BIC, INITIATION_CAMEL, ITEM_CAMEL, TEXTS
 from sandbox.web.docs.reply_schemas import REPLIES
-from sandbox.web.docs.responses import WIRE_TYPE, make_refusal_schema, title_of
-from sandbox.web.docs.schemas import JsonSchema, name_of
+from sandbox.web.docs.responses import WIRE_TYPE, make_refusal_schema, make_title
+from sandbox.web.docs.schemas import JsonSchema, name_component
 
 OpenApi = dict[str, Any]
 Amend = Callable[[OpenApi], None]
@@ -143,7 +143,7 @@ def add_refusal(document: OpenApi, status: int, error: Error, when: str, *names:
     """Adds an error to the refusals that operations document for this status. `when` is the condition of the error."""
     row = error.value
     for operation in find_operations(document, *names):
-        new = {"description": title_of(row.error), "content": {WIRE_TYPE: {"schema": make_refusal_schema([])}}}
+        new = {"description": make_title(row.error), "content": {WIRE_TYPE: {"schema": make_refusal_schema([])}}}
         response = operation["responses"].setdefault(str(status), new)
         codes = response["content"][WIRE_TYPE]["schema"]["allOf"][1]["properties"]["error_code"]["enum"]
         if row.code not in codes:
@@ -233,7 +233,7 @@ def allow_unknown_fields(document: OpenApi) -> None:
 
 def allow_null_fields(document: OpenApi) -> None:
     for operation, fields in MAY_BE_ABSENT.items():
-        for schema in find_components(document, name_of(REPLIES[operation])):
+        for schema in find_components(document, name_component(REPLIES[operation])):
             for name in fields:
                 schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
 

@@ -14,9 +14,9 @@ from sandbox.scenarios.well_known_values import list_default_values
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.api.initiations import ID_TYPES
 from sandbox.web.api.replies import ConsentAddressesReply
-from sandbox.web.docs.examples import CALLBACK, Example, accept_of, list_steps, order
+from sandbox.web.docs.examples import CALLBACK, Example, accept_of, list_steps, make_order
 from sandbox.web.docs.reply_schemas import TOKEN_VARIANTS, ErrorReply, TokenForm
-from sandbox.web.docs.responses import responses_of
+from sandbox.web.docs.responses import describe_responses
 from sandbox.web.docs.schemas import (
     JsonSchema,
     add_description,
@@ -62,7 +62,7 @@ ABOUT = (
 )
 
 
-def document(root: str, vendor: str, today: date) -> dict[str, Any]:
+def describe_bank(root: str, vendor: str, today: date) -> dict[str, Any]:
     """Returns the document of a bank without variants. The days in the examples are counted from `today`."""
     spec, _ = make_document("Sandbox bank", VERSION, root, ABOUT, dict(TAGS.values()))
     for schema in (PaymentBody, EarlierBody, ContractBody, TokenForm, ErrorReply, ConsentAddressesReply):
@@ -81,7 +81,7 @@ def document(root: str, vendor: str, today: date) -> dict[str, Any]:
     spec.components.security_scheme("client", {"type": "http", "scheme": "basic"})
     examples = [step for step in list_steps(today) if isinstance(step, Example)]
     for operation in OPERATIONS:
-        for path, products in paths_of(operation):
+        for path, products in list_paths(operation):
             row = describe(operation, path, products, vendor, examples)
             spec.path(path, operations={operation.method.lower(): row})
     content = spec.to_dict()
@@ -89,7 +89,7 @@ def document(root: str, vendor: str, today: date) -> dict[str, Any]:
     return content
 
 
-def paths_of(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
+def list_paths(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
     """Returns the paths of an operation, each with the products that it serves.
 
     Most operations have one path for all products. An initiation has a path for each product, because its body depends
@@ -125,24 +125,24 @@ def describe(
     row: dict[str, Any] = {
         "operationId": operation.name if is_shared else re.sub("[-.]", "_", f"{operation.name}_{product}"),
         "summary": operation.name.replace("_", " ").capitalize(),
-        "description": description_of(operation, accepts),
+        "description": write_description(operation, accepts),
         "tags": [TAGS[operation.name.partition("_")[0]][0]],
-        "parameters": parameters_of(operation, products, path),
+        "parameters": list_parameters(operation, products, path),
         "security": SECURITY[operation.authorization],
-        "responses": responses_of(operation, product, vendor, versions),
+        "responses": describe_responses(operation, product, vendor, versions),
         "x-operation": operation.name,
         "x-versions": list(versions),
         "x-accept": accepts,
     } | make_clause_marks(operation.clause)
     if operation.media:
         of_operation = [example for example in examples if example.operation == operation.name]
-        row["requestBody"] = request_body(
+        row["requestBody"] = make_request_body(
             operation, product, [example for example in of_operation if not products or example.product in products]
         )
     return row
 
 
-def description_of(operation: Operation, accepts: list[str]) -> str:
+def write_description(operation: Operation, accepts: list[str]) -> str:
     offered = "\n".join(f"- `Accept: {accept}`" for accept in accepts)
     role = f" The client needs the role {operation.role}." if operation.role else ""
     scopes = f" Scopes: {', '.join(operation.scopes)}." if operation.scopes else ""
@@ -231,21 +231,21 @@ PATHS = {
 }
 
 
-def parameters_of(operation: Operation, products: tuple[str, ...], path: str) -> list[dict[str, Any]]:
+def list_parameters(operation: Operation, products: tuple[str, ...], path: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for part, row in PATHS.items():
         name = name_path_parameter(operation, part)
         if f"{{{name}}}" in path:
             choice = {"schema": {"type": "string", "enum": list(products)}} if part == "product" else {}
             rows.append({"name": name, "in": "path", "required": True} | row | choice)
-    for name, is_required in headers_of(operation).items():
+    for name, is_required in list_headers(operation).items():
         rows.append({"name": name, "in": "header", "required": is_required} | HEADERS[name])
     for name in operation.query:
         rows.append({"name": name, "in": "query", "required": name == "scope"} | QUERIES[name])
     return rows
 
 
-def headers_of(operation: Operation) -> dict[str, bool]:
+def list_headers(operation: Operation) -> dict[str, bool]:
     """Returns the headers of an operation, and whether each is required. Accept and Authorization are left out, because
     OpenAPI describes them by media types and security schemes."""
     headers = {"Request-ID": True}
@@ -271,7 +271,7 @@ def name_body_component(product: str) -> str:
     return "".join(word.capitalize() for word in product.split("-")[:-2]) + "Payment"
 
 
-def request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
+def make_request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
     """Returns the request body of an operation, with one schema for all versions. The title of each example names the
     version that accepts it."""
     titles = {
@@ -298,7 +298,7 @@ def list_well_known_examples(product: str) -> dict[str, Any]:
     return {
         row.value: {
             "summary": f"{row.value}: {row.effect}",
-            "value": order(uuid5(NAMESPACE_URL, row.value).hex) | {"creditor_name": row.value},
+            "value": make_order(uuid5(NAMESPACE_URL, row.value).hex) | {"creditor_name": row.value},
         }
         for row in list_default_values()
         if "payment" in row.kinds and row.product in (None, product)

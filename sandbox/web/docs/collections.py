@@ -64,7 +64,7 @@ def write_http_file(root: str, vendor: str) -> str:
     parts = [f"@server = {root}\n@bank = {{{{server}}}}/worlds/{WORLD}\n"]
     for call in list_calls(vendor):
         lines = [f"### {call.title}", f"{call.method} {call.url}"]
-        lines += [f"{name}: {value}" for name, value in headers_of(call, "{{$uuid}}")]
+        lines += [f"{name}: {value}" for name, value in list_headers(call, "{{$uuid}}")]
         if call.body is not None:
             lines += ["", call.body.rstrip("\n")]
         if call.gives:
@@ -74,7 +74,7 @@ def write_http_file(root: str, vendor: str) -> str:
     return "\n".join(parts)
 
 
-def headers_of(call: CollectionCall, request_id: str) -> list[tuple[str, str]]:
+def list_headers(call: CollectionCall, request_id: str) -> list[tuple[str, str]]:
     """Returns the headers of a call. Calls of the bank also get a Request-ID; calls of controls do not."""
     return [*([("Request-ID", request_id)] if call.headers is not JSON else []), *call.headers.items()]
 
@@ -98,7 +98,7 @@ def write_bruno_file(number: int, call: CollectionCall) -> str:
     blocks = [
         write_block("meta", [f"name: {number:02} {call.title}", "type: http", f"seq: {number}"]),
         write_block(call.method.lower(), [f"url: {call.url}", f"body: {word}", "auth: none"]),
-        write_block("headers", [f"{name}: {value}" for name, value in headers_of(call, "{{$guid}}")]),
+        write_block("headers", [f"{name}: {value}" for name, value in list_headers(call, "{{$guid}}")]),
     ]
     if call.body is not None:
         lines = call.body.rstrip("\n").splitlines()

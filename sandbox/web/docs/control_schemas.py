@@ -10,7 +10,7 @@ from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, 
 from sandbox.banking.payees import OUTCOMES
 from sandbox.contract.languages import SCREENS
 from sandbox.web.controls.body_fields import reply
-from sandbox.web.docs.reply_schemas import BulkStatusReply, ContractOrder, ErrorReply, PaymentOrder, one_of
+from sandbox.web.docs.reply_schemas import BulkStatusReply, ContractOrder, ErrorReply, PaymentOrder, make_one_of
 from sandbox.worlds.holds import PLACES
 
 text = partial(fields.String, required=True)
@@ -49,7 +49,7 @@ class StateFile(Schema):
 
 
 class Health(Schema):
-    status = one_of("ready", "live")
+    status = make_one_of("ready", "live")
     state_file = fields.Nested(StateFile)
 
 
@@ -57,7 +57,7 @@ class ClockSchema(Schema):
     """Times are ISO 8601 with the offset of Brussels. The rate is bank seconds per second; a frozen clock has 0."""
 
     now = instant()
-    mode = one_of("frozen", "running")
+    mode = make_one_of("frozen", "running")
     rate = amount()
     due_next = instant(allow_none=True)
 
@@ -92,9 +92,9 @@ class HoldSchema(Schema):
     """A barrier and the call that it holds."""
 
     name = text()
-    at = one_of(*PLACES)
+    at = make_one_of(*PLACES)
     when = fields.Dict(required=True)
-    state = one_of("waiting", "held", "expired", "passed")
+    state = make_one_of("waiting", "held", "expired", "passed")
     call = fields.Nested(HeldCall, required=True, allow_none=True)
 
 
@@ -189,8 +189,8 @@ class ControlError(ErrorReply):
 class CustomerSchema(Schema):
     customer = text()
     name = text()
-    language = one_of(*SCREENS)
-    kind = one_of(*CUSTOMER_KINDS)
+    language = make_one_of(*SCREENS)
+    kind = make_one_of(*CUSTOMER_KINDS)
     accounts = texts()
 
 
@@ -219,7 +219,7 @@ Balance = reply("Balance", currency=text(), balance=fields.Float())
 class AccountSchema(Schema):
     iban = text()
     bic = text(metadata={"description": "The bank's own BIC."})
-    type = one_of(*ACCOUNT_TYPES)
+    type = make_one_of(*ACCOUNT_TYPES)
     customer = text()
     balances = make_rows_field(Balance)
     signatures_required = number()
@@ -230,7 +230,7 @@ class AccountSettings(AccountSchema):
 
     closed = flag()
     overdraft = text_or_null()
-    balance_shown = one_of(*BALANCES_SHOWN)
+    balance_shown = make_one_of(*BALANCES_SHOWN)
     owners = texts()
     signers = texts()
 
@@ -261,7 +261,7 @@ class OccurrenceSchema(Schema):
     planned = fields.Date(required=True)
     on = fields.Date(required=True)
     shifted = text_or_null()
-    state = one_of("executed", "failed", "passed over", "coming")
+    state = make_one_of("executed", "failed", "passed over", "coming")
     at = fields.DateTime()
     amount = fields.String(allow_none=True)
 
@@ -275,7 +275,7 @@ class StandingOrderWithDays(StandingOrderSchema):
 class BulkFileSchema(BulkStatusReply):
     """The reply of the file's status call, with its client, its customer and the history of its status."""
 
-    product = one_of("pain.001", "csv")
+    product = make_one_of("pain.001", "csv")
     client_id = text()
     customer = text_or_null()
     message_id = text_or_null()
@@ -293,7 +293,7 @@ class Redirection(Schema):
 class PayeeOutcome(Schema):
     """The outcome of a verification of payee."""
 
-    outcome = one_of(*OUTCOMES)
+    outcome = make_one_of(*OUTCOMES)
     name = text(required=False, metadata={"description": "The name that the payee's bank knows, of a close match."})
 
 

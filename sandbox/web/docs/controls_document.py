@@ -19,7 +19,7 @@ from sandbox.web.controls.world_rows import YAML
 from sandbox.web.docs import control_schemas, reply_schemas
 from sandbox.web.docs.control_schemas import ControlError
 from sandbox.web.docs.reference_tables import list_control_rows
-from sandbox.web.docs.schemas import JsonSchema, make_document, make_reference, name_of
+from sandbox.web.docs.schemas import JsonSchema, make_document, make_reference, name_component
 
 ABOUT = (
     "Not part of the bank: they move its clock, act as its customers and show what it holds. A call that changes "
@@ -63,19 +63,19 @@ PATH_TEXT = {
 }
 
 
-def document(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]:
+def describe_controls(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]:
     """Returns the document for one base address, with these controls. If `rows` is None, the document has all
     controls."""
     tags = {name: f"{name}." for name in (*TAGS.values(), OTHER_TAG)}
     spec, converter = make_document("Sandbox controls", "1", root, ABOUT, tags)
     spec.components.security_scheme(KEY, {"type": "apiKey", "in": "header", "name": "X-Sandbox-Key"})
-    spec.components.schema(name_of(COUNTERPARTY), schema=COUNTERPARTY)
+    spec.components.schema(name_component(COUNTERPARTY), schema=COUNTERPARTY)
     components = compose_schemas(converter)
     for name, schema in components.items():
         spec.components.schema(name, schema)
     for row in list_control_rows() if rows is None else rows:
         address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
-        spec.path(address, operations={row.method.lower(): operation_of(row, components)})
+        spec.path(address, operations={row.method.lower(): describe_operation(row, components)})
     whole: dict[str, Any] = spec.to_dict()
     whole["components"]["schemas"] = {
         name: with_portable_names(schema) for name, schema in whole["components"]["schemas"].items()
@@ -105,7 +105,7 @@ def is_portable(name: str) -> bool:
 
 def compose_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
     """Returns the components whose schemas come, wholly or in part, from the shapes of scenarios."""
-    bodies = {name_of(row.body): row.body for row in CONTROLS if row.body is not None}
+    bodies = {name_component(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
         for name in ("WorldCreation", "Approval", "FurtherSignature")
@@ -141,7 +141,7 @@ def with_step_references(schema: Any) -> Any:
     return [with_step_references(value) for value in schema] if isinstance(schema, list) else schema
 
 
-def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any]:
+def describe_operation(row: Control, components: Container[str] = ()) -> dict[str, Any]:
     """Returns the operation of a control. The schema of its body is a reference if `components` has a component with
     the body's name."""
     parameters: list[dict[str, Any]] = [
@@ -163,12 +163,12 @@ def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any
         "tags": [row.tag or TAGS.get(row.path.split("/")[1], OTHER_TAG)],
         "parameters": parameters,
         "security": [{KEY: []}, {}],
-        "responses": {str(row.success): success_of(row)} | REFUSALS,
+        "responses": {str(row.success): describe_success(row)} | REFUSALS,
         "x-choice": 10,
     }
     content = OTHER_MEDIA.get(row.name, {})
     if row.body is not None:
-        name = name_of(row.body)
+        name = name_component(row.body)
         content = {
             JSON: {"schema": make_reference(name) if name in components else row.body, "example": row.example}
         } | content
@@ -182,35 +182,35 @@ def make_operation_id(row: Control) -> str:
     return re.sub(r"[^a-z0-9]+", "_", row.name.lower()).strip("_")
 
 
-def success_of(row: Control) -> dict[str, Any]:
+def describe_success(row: Control) -> dict[str, Any]:
     if row.name == "GET /authorize":
         location = {"description": "A consent address, or the callback.", "required": True, "schema": TEXT}
         return {"description": "The browser is led on.", "headers": {"Location": location}}
-    content = media_of(row)
+    content = describe_media(row)
     return {"description": "Done.", "content": content} if content else {"description": "Done; there is no body."}
 
 
-def media_of(row: Control) -> dict[str, Any]:
+def describe_media(row: Control) -> dict[str, Any]:
     """Returns the schema of the reply for each media type. Returns an empty dictionary if the reply has no body."""
     match row.reply:
         case None:
             return {}
         case dict() as by_media if all("/" in name for name in by_media):
-            return {name: {"schema": schema_of(row, shape)} for name, shape in by_media.items()}
+            return {name: {"schema": make_schema(row, shape)} for name, shape in by_media.items()}
         case shape:
-            return {JSON: {"schema": schema_of(row, shape)}}
+            return {JSON: {"schema": make_schema(row, shape)}}
 
 
-def schema_of(row: Control, reply: Any) -> Any:
+def make_schema(row: Control, reply: Any) -> Any:
     """Returns the schema of a reply. `reply` is a schema, the name of a schema, a tuple of alternatives, or a list with
     the schema of a row."""
     match reply:
         case str():
             return load(reply) if ":" in reply else CLASSES.get(reply) or make_reference(reply)
         case tuple():
-            return {"anyOf": [schema_of(row, alternative) for alternative in reply]}
+            return {"anyOf": [make_schema(row, alternative) for alternative in reply]}
         case [item]:
-            return control_schemas.list_reply(row.list_name, schema_of(row, item))
+            return control_schemas.list_reply(row.list_name, make_schema(row, item))
         case _:
             return reply
 

@@ -125,7 +125,7 @@ def accept_of(vendor: str, version: int) -> str:
     return f"application/vnd.{vendor}.api+json; version={version}"
 
 
-def order(reference: str, amount: str = "12.50", currency: str = "EUR", **more: Any) -> dict[str, Any]:
+def make_order(reference: str, amount: str = "12.50", currency: str = "EUR", **more: Any) -> dict[str, Any]:
     return {
         "creditor_account": {"iban": BELGIAN},
         "creditor_name": "Jan Peeters",
@@ -139,7 +139,7 @@ def list_payment_steps() -> Iterator[Step]:
     pay = "payment_initiation"
     yield Example(
         "Credit transfer, first of a customer: no token yet, so PKCE", pay, 3, SCT.name,
-        body=order("INVOICE-2027-001", remittance_information_structured="+++090/9337/55493+++"),
+        body=make_order("INVOICE-2027-001", remittance_information_structured="+++090/9337/55493+++"),
         gives=(("payment_id", "payment_id"), ("sca_address", ADDRESS)),
     )  # fmt: skip
     yield PsuStep("The customer signs it", "sca_address", ALICE, gives=((CODE, "redirect"),))
@@ -147,11 +147,11 @@ def list_payment_steps() -> Iterator[Step]:
     yield from _list_versions("Status", "payment_status", SCT.name, _make_payment("payment_id"))
     yield from _list_versions("Details", "payment_details", SCT.name, _make_payment("payment_id"), token="pis_token")
     yield Example(
-        "Instant credit transfer, with a token", pay, 3, ISCT.name, token="pis_token", body=order("INSTANT-7")
+        "Instant credit transfer, with a token", pay, 3, ISCT.name, token="pis_token", body=make_order("INSTANT-7")
     )
     yield Example(
         "Dollars to an account without IBAN", pay, 3, XB.name, token="pis_token",
-        body=order("BOSTON-12", "99.00", "USD", charge_bearer="SHAR") | {
+        body=make_order("BOSTON-12", "99.00", "USD", charge_bearer="SHAR") | {
             "creditor_account": {"bban": "000123456789", "country": "US", "bank_national_id": "021000021"},
             "creditor_address": {"city": "Boston", "country": "US"},
         },
@@ -180,7 +180,7 @@ def list_order_steps(today: date) -> Iterator[Step]:
         yield Example(
             f"Standing order: rent {version}",
             "standing_order_initiation", 2, SCT.name, token="pis_token",
-            body=order(f"RENT-{version}", frequency="MONTHLY", start_date=(today + timedelta(30)).isoformat()),
+            body=make_order(f"RENT-{version}", frequency="MONTHLY", start_date=(today + timedelta(30)).isoformat()),
             gives=(("order_id", "payment_id"),),
         )  # fmt: skip
         order_id = _make_payment("order_id")

@@ -16,7 +16,7 @@ from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reasons import Reason
-from sandbox.contract.reference_flows import FLOWS, axes_of, describe_evidence
+from sandbox.contract.reference_flows import FLOWS, describe_evidence, list_axes
 from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control
@@ -132,20 +132,20 @@ CORE_TABLES = {
 TABLES: dict[str, Callable[[], Table] | str] = with_names(CORE_TABLES, "tables")
 
 
-def table_of(name: str) -> Table:
+def find_table(name: str) -> Table:
     """Returns the table with this name. If an extension has the table, the extension's module is imported now."""
     made = TABLES[name]
     rows: Table = (load(made) if isinstance(made, str) else made)()
     return rows
 
 
-def cell(text: object) -> str:
+def write_cell(text: object) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ") or " "
 
 
 def write_markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [list(head), ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(write_cell, line))} |" for line in lines)
 
 
 def write_page(title: str, *parts: str) -> str:
@@ -154,7 +154,7 @@ def write_page(title: str, *parts: str) -> str:
 
 def write_table_page(name: str, title: str, about: str, code: int = 1) -> str:
     """Returns a page with one table. The texts of the first `code` columns are set as code."""
-    head, rows = table_of(name)
+    head, rows = find_table(name)
     marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
     return write_page(title, about, write_markdown_table([*head[:-1], "whose"], marked))
 
@@ -176,7 +176,7 @@ def write_axes_page() -> str:
         ]
         if rows:
             parts += [f"## {topic.capitalize()}", write_markdown_table(head, rows)]
-    flows = [(f"`{name}`", words, ", ".join(axes_of(name))) for name, words in FLOWS.items()]
+    flows = [(f"`{name}`", words, ", ".join(list_axes(name))) for name, words in FLOWS.items()]
     unfelt = [(axis.name, value) for axis in AXES.values() for value in axis.values if value.unfelt]
     values = [(f"`{axis}={value.name}`", value.unfelt) for axis, value in unfelt]
     return write_page(
@@ -199,10 +199,10 @@ def write_controls_page() -> str:
 
 
 def write_scenario_keys_page() -> str:
-    from sandbox.scenarios.reading import schema
+    from sandbox.scenarios.reading import make_schema
     from sandbox.scenarios.step_words import STEPS
 
-    top: dict[str, Any] = schema()
+    top: dict[str, Any] = make_schema()
     rows = [(f"`{name}`", key.get("description", "")) for name, key in top["properties"].items()]
     steps = [(f"`{name}`", ", ".join(word.keys), word.bare or "") for name, word in STEPS.items()]
     return write_page(

@@ -8,25 +8,25 @@ from marshmallow.validate import OneOf
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import BodyRow
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
-from sandbox.contract.moves import statuses_of
+from sandbox.contract.moves import list_statuses
 from sandbox.web.api.access import VARIANTS
 from sandbox.web.api.accounts import AccountReply, AccountRow, Number, SelfLink
 from sandbox.web.api.body_schemas import make_outcome_fields
 from sandbox.web.api.replies import BulkInitiationReply, InitiationReply, Link, StatusReply, TokenReply
 
 ReplySchema = type[Schema] | str  # a text is the name of a component
-PAYMENT_STATUSES = statuses_of(*kinds.PAYMENT.moves)  # service 3.1
-CONTRACT_STATUSES = (*statuses_of(*kinds.STANDING_ORDER.moves), "RJCT")  # service 3.2
-BULK_STATUSES = statuses_of(*kinds.BULK.moves)
+PAYMENT_STATUSES = list_statuses(*kinds.PAYMENT.moves)  # service 3.1
+CONTRACT_STATUSES = (*list_statuses(*kinds.STANDING_ORDER.moves), "RJCT")  # service 3.2
+BULK_STATUSES = list_statuses(*kinds.BULK.moves)
 
 
-def one_of(*words: str) -> fields.String:
+def make_one_of(*words: str) -> fields.String:
     return fields.String(required=True, validate=OneOf(words))
 
 
 def with_statuses(reply: type[Schema], name: str, *words: str) -> type[Schema]:
     """Returns the schema of the reply, which allows only these words as status."""
-    return reply.from_dict({"status": one_of(*words)}, name=name)
+    return reply.from_dict({"status": make_one_of(*words)}, name=name)
 
 
 PaymentInitiationReply = with_statuses(InitiationReply, "PaymentInitiationReply", *PAYMENT_STATUSES)
@@ -58,7 +58,7 @@ class FaultRow(Schema):
 
 class PartRow(Schema):
     payment_information_id = fields.String()
-    status = one_of(*BULK_STATUSES)
+    status = make_one_of(*BULK_STATUSES)
     number_of_transactions = fields.Integer(required=True)
     control_sum = Number(required=True)
     reason = fields.String()
@@ -73,7 +73,7 @@ class BulkStatusReply(Schema):
     """The status of the file and of each bulk in it (service 2.3, choice 7)."""
 
     payment_file_id = fields.String(required=True)
-    status = one_of(*BULK_STATUSES)
+    status = make_one_of(*BULK_STATUSES)
     reason = fields.String()
     bulks = fields.List(fields.Nested(PartRow), required=True)
     errors = fields.List(fields.Nested(FaultRow))
@@ -103,7 +103,7 @@ class TransactionRow(Schema):
     counterparty_account = fields.String(required=True, allow_none=True)
     counterparty_info = fields.String(required=True, allow_none=True)
     communication = fields.String(required=True)
-    communication_type = one_of("FREETEXT", "STRUCTURED")
+    communication_type = make_one_of("FREETEXT", "STRUCTURED")
     remittance_info = fields.String(required=True)
 
 
@@ -141,7 +141,7 @@ class ErrorReply(Schema):
 class TokenForm(Schema):
     """The form of POST /token. It has the fields of one of two grant types, never of both (service 4.8)."""
 
-    grant_type = one_of(*VARIANTS)
+    grant_type = make_one_of(*VARIANTS)
     code = fields.String()
     redirect_uri = fields.String()
     code_verifier = fields.String()

@@ -27,16 +27,16 @@ class Cause(NamedTuple):
         return self.error.value
 
 
-def names_of(is_wanted: Callable[[Operation], bool]) -> set[str]:
+def list_names(is_wanted: Callable[[Operation], bool]) -> set[str]:
     return {name for name, operation in BY_NAME.items() if is_wanted(operation)}
 
 
 ALL = {*BY_NAME}
-CLIENT = names_of(lambda row: row.bank_headers)
-TOKEN = names_of(lambda row: row.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED))
-SIGNED = names_of(lambda row: row.method == "POST" and row.bank_headers)
+CLIENT = list_names(lambda row: row.bank_headers)
+TOKEN = list_names(lambda row: row.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED))
+SIGNED = list_names(lambda row: row.method == "POST" and row.bank_headers)
 # Where an initiation is named in the path; a cancellation has no 409 (service 4.4).
-REFERENCE = names_of(lambda row: bool(row.products) and row.method == "GET")
+REFERENCE = list_names(lambda row: bool(row.products) and row.method == "GET")
 READS = {"accounts", "account", "transactions"}
 PAYMENT, CONTRACT, FILE = {"payment_initiation"}, {"standing_order_initiation"}, {"bulk_initiation"}
 ORDERS = PAYMENT | CONTRACT
@@ -104,7 +104,7 @@ CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
     (
         Error.NOT_CANCELLABLE,
         "the status does not permit the cancellation",
-        names_of(lambda row: row.method == "DELETE"),
+        list_names(lambda row: row.method == "DELETE"),
     ),
     (Error.NOT_FOUND, "no such path or product, or no such resource of this client", ALL),
     (Error.METHOD_NOT_ALLOWED, "the path knows other methods only; Allow names them", ALL),
@@ -112,7 +112,7 @@ CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
     (Error.LANGUAGE_NOT_ACCEPTABLE, "Accept-Language is missing, or names no known language", CLIENT),
     (Error.REQUEST_TIMEOUT, ONLY_BY_FAULT, ALL),
     (Error.CONFLICT, "an external reference fits several initiations", REFERENCE),
-    (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", names_of(lambda row: bool(row.media))),
+    (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", list_names(lambda row: bool(row.media))),
     (Error.TOO_MANY_REQUESTS, "too many calls; Retry-After says when to come back", ALL),
     (
         Error.FILES_WAITING,
@@ -126,7 +126,7 @@ CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
 )
 
 
-def causes_of(operation: Operation) -> list[Cause]:
+def list_causes(operation: Operation) -> list[Cause]:
     """Returns the errors of an operation in the order of CAUSES. The errors that only a fault rule of a scenario gives
     come last."""
     causes = [
@@ -160,7 +160,9 @@ FACTS = {
 WIRE_TYPE = MEDIA
 
 
-def responses_of(operation: Operation, product: str | None, vendor: str, versions: tuple[int, ...]) -> dict[str, Any]:
+def describe_responses(
+    operation: Operation, product: str | None, vendor: str, versions: tuple[int, ...]
+) -> dict[str, Any]:
     accepts = [accept_of(vendor, version) for version in versions]
     success: dict[str, Any] = {
         "description": "Done.",
@@ -175,7 +177,7 @@ def responses_of(operation: Operation, product: str | None, vendor: str, version
             WIRE_TYPE: {"schema": distinct[0] if len(distinct) == 1 else {"anyOf": distinct}}
         }
     by_status: dict[int, list[Cause]] = {}
-    for cause in causes_of(operation):
+    for cause in list_causes(operation):
         by_status.setdefault(cause.row.status, []).append(cause)
     # A generated client takes its Accept from the media types of the replies. Where success has no body, the refusals
     # name these media types.
@@ -194,7 +196,7 @@ def make_refusal_response(status: int, causes: list[Cause], media: list[str]) ->
     rows = [f"| {cause.row.error} | {cause.row.code} | {cause.when} | {cause.row.clause} |" for cause in causes]
     table = "\n".join(["| error | error_code | when | clause |", "|---|---|---|---|", *rows])
     examples = {
-        f"{cause.row.code} {cause.error.name}": {"summary": cause.when, "value": body_of(cause.row)}
+        f"{cause.row.code} {cause.error.name}": {"summary": cause.when, "value": make_body(cause.row)}
         | make_clause_marks(cause.row.clause)
         for cause in causes
     }
@@ -202,7 +204,7 @@ def make_refusal_response(status: int, causes: list[Cause], media: list[str]) ->
     schema = make_refusal_schema(codes)
     headers = {name: header for name, (statuses, header) in STATUS_HEADERS.items() if status in statuses}
     return {
-        "description": f"{title_of(causes[0].row.error)}\n\n{table}",
+        "description": f"{make_title(causes[0].row.error)}\n\n{table}",
         "headers": {"Response-ID": RESPONSE_ID} | headers,
         "content": {name: {"schema": schema} for name in media} | {WIRE_TYPE: {"schema": schema, "examples": examples}},
         "x-errors": [
@@ -223,11 +225,11 @@ def make_refusal_schema(codes: list[str]) -> JsonSchema:
     }
 
 
-def title_of(error: str) -> str:
+def make_title(error: str) -> str:
     return f"{error.replace('_', ' ').capitalize()}."
 
 
-def body_of(row: ErrorRow) -> dict[str, Any]:
+def make_body(row: ErrorRow) -> dict[str, Any]:
     text = row.text.format_map(FACTS)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if row.error == "SCA_REQUIRED":

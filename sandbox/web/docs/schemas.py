@@ -10,7 +10,7 @@ from marshmallow.schema import SchemaMeta
 from marshmallow.validate import Regexp
 
 from sandbox.contract.field_rows import ObjectKind, Use
-from sandbox.contract.fields import FIELDS, IBAN_NOTE, PAYMENT, use_of
+from sandbox.contract.fields import FIELDS, IBAN_NOTE, PAYMENT, find_use
 from sandbox.contract.products import Product
 from sandbox.web.api.body_schemas import NumberOrText, PaymentBody
 from sandbox.web.docs.reference_tables import is_choice
@@ -23,7 +23,7 @@ def make_reference(name: str) -> JsonSchema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def shape_of(field: fields.Field[Any]) -> JsonSchema:
+def make_shape(field: fields.Field[Any]) -> JsonSchema:
     """Returns the parts of a field's JSON schema that apispec does not write: the pattern, and the types of a field
     that accepts both numbers and texts."""
     shape: JsonSchema = {"type": ["number", "string"]} if isinstance(field, NumberOrText) else {}
@@ -41,7 +41,7 @@ def note_of(field: fields.Field[Any]) -> JsonSchema:
     if "note" in field.metadata:
         return {"description": field.metadata["note"], **make_clause_marks(field.metadata["clause"])}
     schema = field.parent
-    name = name_of(schema) if isinstance(schema, Schema) else ""
+    name = name_component(schema) if isinstance(schema, Schema) else ""
     text, clause = NOTES.get(f"{name}.{field.name}") or NOTES.get(str(field.name)) or ("", "")
     return {"description": text, **make_clause_marks(clause)} if text else {}
 
@@ -63,7 +63,7 @@ def make_document(
     title: str, version: str, root: str, about: str, tags: dict[str, str]
 ) -> tuple[APISpec, OpenAPIConverter]:
     """Returns an empty document, and the converter that turns marshmallow schemas into its JSON schemas."""
-    plugin = MarshmallowPlugin(schema_name_resolver=name_of)
+    plugin = MarshmallowPlugin(schema_name_resolver=name_component)
     spec = APISpec(
         title, version, OPENAPI, [plugin],
         info={
@@ -75,12 +75,12 @@ def make_document(
         tags=[{"name": name, "description": description} for name, description in tags.items()],
     )  # fmt: skip
     assert plugin.converter is not None
-    for describe in (shape_of, note_of):
+    for describe in (make_shape, note_of):
         plugin.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))  # type: ignore[no-untyped-call]
     return spec, plugin.converter
 
 
-def name_of(schema: Schema | SchemaMeta | str) -> str:
+def name_component(schema: Schema | SchemaMeta | str) -> str:
     """Returns the name of a schema's component: `Payment` for the class `PaymentSchema`."""
     if isinstance(schema, str):
         return schema
@@ -96,7 +96,7 @@ def make_product_body(product: Product, components: dict[str, JsonSchema]) -> Js
     uses_of_parts: dict[str, dict[str, Use]] = {}
     for path in FIELDS:
         outer, _, part = path.partition(".")
-        use = use_of(path, product)
+        use = find_use(path, product)
         if part:
             uses_of_parts.setdefault(outer, {})[part] = use
         elif use is Use.ABSENT:

@@ -19,8 +19,8 @@ from sandbox.extension_registry import with_rows
 from sandbox.lazy import load
 from sandbox.server_address import URL
 from sandbox.web.docs.document_row import ADDED_PAGES, Document
-from sandbox.web.docs.reference_tables import PAGES, list_control_rows, table_of
-from sandbox.web.html.pages import environment_of, read_inline_style
+from sandbox.web.docs.reference_tables import PAGES, find_table, list_control_rows
+from sandbox.web.html.pages import make_environment, read_inline_style
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -105,7 +105,7 @@ def find_folder() -> Traversable:
 
 
 @cache
-def text_of(slug: str) -> str:
+def read_text(slug: str) -> str:
     """Returns the Markdown of a page. Raises a Refusal for a page that does not exist."""
     if slug not in SLUGS:
         raise Refusal(Error.NOT_FOUND, input="page")
@@ -115,7 +115,7 @@ def text_of(slug: str) -> str:
     return source() if source else (find_folder() / f"{slug}.md").read_text(encoding="utf-8")
 
 
-def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
+def draw_page(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
     """Returns a page of the documentation as HTML. Links to other pages begin with `base` and end with `suffix`, such
     as `.html`."""
 
@@ -127,14 +127,14 @@ def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
             return f"{base}{path.removesuffix('.md')}{suffix}{mark}{anchor}"
         return target if ELSEWHERE.match(target) else None
 
-    body = html_of(text_of(slug), link).replace(str(escape(URL)), str(escape(bank)))
-    return draw("site.html", base, suffix, console, here=slug, title=title_of(text_of(slug)), body=Markup(body))
+    body = render_html(read_text(slug), link).replace(str(escape(URL)), str(escape(bank)))
+    return draw("site.html", base, suffix, console, here=slug, title=find_title(read_text(slug)), body=Markup(body))
 
 
 def draw(template: str, base: str, suffix: str, console: str, here: str = "", **values: Any) -> str:
     """Returns a page as HTML, made from its template. The page also has what all pages share: the menu, the search, and
     links to the pages before and after."""
-    tree = [(group, [(name, title_of(text_of(name))) for name in slugs]) for group, slugs in TREE]
+    tree = [(group, [(name, find_title(read_text(name))) for name in slugs]) for group, slugs in TREE]
     order = [page for _, pages in tree for page in pages]
     at = SLUGS.index(here) if here in SLUGS else None
     groups = [group for group, slugs in TREE if here in slugs] or ["Reference" if here else "Tutorial"]
@@ -147,11 +147,13 @@ def draw(template: str, base: str, suffix: str, console: str, here: str = "", **
     )  # fmt: skip
 
 
-def home_of(base: str, suffix: str, bank: str, console: str) -> str:
+def draw_home(base: str, suffix: str, bank: str, console: str) -> str:
     """Returns the first page: tasks of a reader, a search, the tutorial and the reference."""
     tasks = [(row.slug, row.task, row.about) for row in DOCUMENTS if row.task]
     tasks.sort(key=lambda task: list(TASKS).index(task[0]) if task[0] in TASKS else len(TASKS))
-    references = [(slug, title_of(text_of(slug))) for group, slugs in TREE if group == "Reference" for slug in slugs]
+    references = [
+        (slug, find_title(read_text(slug))) for group, slugs in TREE if group == "Reference" for slug in slugs
+    ]
     return draw(
         "home.html", base, suffix, console, title="What do you want to do?", tasks=tasks, steps=STEPS, bank=bank,
         references=references, openapi=f"{console}openapi.json", old_anchors=bool(console), searches_in_main=True,
@@ -160,7 +162,7 @@ def home_of(base: str, suffix: str, bank: str, console: str) -> str:
 
 def draw_missing_page(name: str, base: str, suffix: str, console: str) -> str:
     """Returns the page that is shown for an address without a page. It suggests pages with a similar name."""
-    near = [(slug, title_of(text_of(slug))) for slug in get_close_matches(name, SLUGS, 3)]
+    near = [(slug, find_title(read_text(slug))) for slug in get_close_matches(name, SLUGS, 3)]
     words = " ".join(re.findall(r"\w+", name[:NAME_SHOWN_MAX]))
     return draw(
         "missing.html", base, suffix, console, title="This page does not exist", near=near, words=words,
@@ -170,24 +172,26 @@ def draw_missing_page(name: str, base: str, suffix: str, console: str) -> str:
 
 @lru_cache(maxsize=4 * ROOTS_KEPT)
 def draw_served_page(slug: str, root: str, bank: str) -> str:
-    return page_of(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
+    return draw_page(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
 def draw_served_home(root: str, bank: str) -> str:
-    return home_of(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
+    return draw_home(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
 @cache
 def search_index() -> bytes:
     """Returns a script with slug, anchor, title and text of each page and choice. It is not JSON, because a page that
     is opened from a file cannot load JSON."""
-    rows = [(slug, "", title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in map(_with_text, SLUGS)]
+    rows = [
+        (slug, "", find_title(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in map(_read_page, SLUGS)
+    ]
     return b"window.SEARCH_INDEX = " + orjson.dumps([*rows, *list_choices()]) + b";\n"
 
 
-def _with_text(slug: str) -> tuple[str, str]:
-    return slug, text_of(slug)
+def _read_page(slug: str) -> tuple[str, str]:
+    return slug, read_text(slug)
 
 
 def list_choices() -> Iterator[tuple[str, str, str, str]]:
@@ -201,9 +205,9 @@ def list_choices() -> Iterator[tuple[str, str, str, str]]:
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
     """Writes all pages and their assets as static files. Returns the number of pages."""
     (target / "static").mkdir(parents=True, exist_ok=True)
-    pages = {slug: page_of(slug, "", ".html", URL, "") for slug in SLUGS}
-    pages |= {"index": home_of("", ".html", URL, ""), "404": draw_missing_page("", "", ".html", "")}
-    pages[REFERENCE] = reference_of("", ".html", URL, "")
+    pages = {slug: draw_page(slug, "", ".html", URL, "") for slug in SLUGS}
+    pages |= {"index": draw_home("", ".html", URL, ""), "404": draw_missing_page("", "", ".html", "")}
+    pages[REFERENCE] = draw_reference("", ".html", URL, "")
     for name, text in pages.items():
         (target / f"{name}.html").write_text(text, encoding="utf-8")
     for name in ("site.js", "search-index.js", *PICTURES):
@@ -216,7 +220,7 @@ def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
 
 @cache
 def load_templates() -> Environment:
-    environment = environment_of("sandbox.web.docs")
+    environment = make_environment("sandbox.web.docs")
     environment.filters["clauses"] = link_choices
     environment.globals["style"] = STYLE
     return environment
@@ -229,16 +233,16 @@ def link_choices(text: str) -> Markup:
 
 @lru_cache(maxsize=ROOTS_KEPT)
 def draw_served_reference(root: str, bank: str) -> str:
-    return reference_of(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
+    return draw_reference(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
-def reference_of(base: str, suffix: str, bank: str, console: str) -> str:
+def draw_reference(base: str, suffix: str, bank: str, console: str) -> str:
     """Returns the page of choices and tables. The page leaves out the last column of each table (`ours`), because the
     clause already says whether the row is a choice of the sandbox."""
     tables = [
         (name, title, head[:-1], [row[:-1] for row in rows])
         for name, title in TITLES.items()
-        for head, rows in [table_of(name)]
+        for head, rows in [find_table(name)]
     ]
     return draw(
         "reference.html", base, suffix, console, here=REFERENCE, title="Choices and tables", bank=bank,
@@ -262,15 +266,15 @@ def make_markdown_reader() -> "MarkdownIt":
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def anchor_of(title: str) -> str:
+def make_anchor(title: str) -> str:
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
-def title_of(text: str) -> str:
+def find_title(text: str) -> str:
     return text.partition("\n")[0].removeprefix("# ")
 
 
-def html_of(text: str, link: Callable[[str], str | None]) -> str:
+def render_html(text: str, link: Callable[[str], str | None]) -> str:
     """Returns the HTML of a Markdown text. `link` returns the new address of a link or a picture. A link becomes plain
     text if `link` returns None for it; every picture must have an address."""
     tokens = make_markdown_reader().parse(text)
@@ -280,7 +284,7 @@ def html_of(text: str, link: Callable[[str], str | None]) -> str:
         if token.type == "table_open":
             token.attrSet("tabindex", "0")
         _set_links(token.children or [], link)
-    return str(make_markdown_reader().renderer.render(_with_tabs(tokens), make_markdown_reader().options, {}))
+    return str(make_markdown_reader().renderer.render(_join_tabs(tokens), make_markdown_reader().options, {}))
 
 
 def _link_heading(opening: "Token", heading: "Token") -> None:
@@ -288,7 +292,7 @@ def _link_heading(opening: "Token", heading: "Token") -> None:
     address."""
     from markdown_it.token import Token
 
-    anchor = anchor_of(heading.content)
+    anchor = make_anchor(heading.content)
     opening.attrSet("id", anchor)
     children = heading.children or []
     if opening.tag != "h1" and not any(token.type == "link_open" for token in children):
@@ -309,7 +313,7 @@ def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None
             token.attrs = {"title": IN_REPOSITORY}
 
 
-def _with_tabs(tokens: "list[Token]") -> "list[Token]":
+def _join_tabs(tokens: "list[Token]") -> "list[Token]":
     """Returns the tokens. If several code blocks in different languages follow each other, they become tabs of one
     block."""
     from markdown_it.token import Token

@@ -7,29 +7,29 @@ from importlib.resources import files
 import orjson
 from flask import Response, request
 
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.contract.decisions import Pairs
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
-from sandbox.web.api.app import world_of_request
+from sandbox.web.api.addresses import CALLBACK, find_bank_root, find_root
+from sandbox.web.api.app import find_world_of_request
 from sandbox.web.docs import site
 from sandbox.web.html.pages import (
     KIT,
     SHARED,
-    content_of,
+    compute_source,
     make_page_headers,
     make_page_response,
-    policy_of,
+    read_content,
     see_other,
     serve,
-    source_of,
+    write_policy,
 )
 from sandbox.worlds.registry import WorldRegistry
 
 SOURCES = {"script": "'self'", "img": "'self' data:", "connect": "'self'"}
-POLICY = policy_of(style=source_of(site.STYLE), **SOURCES)
+POLICY = write_policy(style=compute_source(site.STYLE), **SOURCES)
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.
-SWAGGER_POLICY = policy_of(style="'self' 'unsafe-inline'", **SOURCES)
+SWAGGER_POLICY = write_policy(style="'self' 'unsafe-inline'", **SOURCES)
 OURS = ("try.css", "try.js", "site.js")
 SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
@@ -38,18 +38,18 @@ SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 def write_bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
     """Returns the JSON of the OpenAPI document of a bank with these variants. apispec is imported at the first call."""
     from sandbox.web.docs.amendments import amend_document
-    from sandbox.web.docs.bank_document import document
+    from sandbox.web.docs.bank_document import describe_bank
     from sandbox.web.docs.examples import CALLBACK as EXAMPLE
 
-    content = orjson.dumps(amend_document(document(root, vendor, today), variants))
+    content = orjson.dumps(amend_document(describe_bank(root, vendor, today), variants))
     return content.replace(orjson.dumps(EXAMPLE)[1:-1], orjson.dumps(root + CALLBACK)[1:-1])
 
 
 @lru_cache(maxsize=site.ROOTS_KEPT)
 def write_controls_document(root: str) -> bytes:
-    from sandbox.web.docs.controls_document import document
+    from sandbox.web.docs.controls_document import describe_controls
 
-    return orjson.dumps(document(root))
+    return orjson.dumps(describe_controls(root))
 
 
 @cache
@@ -57,53 +57,57 @@ def read_asset(name: str) -> bytes:
     """Returns the content of a static file of the documentation, the reference or Swagger UI. Raises a Refusal for any
     other name."""
     if name in OURS:
-        return content_of("sandbox.web.docs", name)
+        return read_content("sandbox.web.docs", name)
     if name == "search-index.js":
         return site.search_index()
     if name in site.PICTURES:
         return (site.find_folder() / name).read_bytes()
     if name in SHARED:
-        return content_of(KIT, name)
+        return read_content(KIT, name)
     if name in SWAGGER:
         return (files("flask_swagger_ui") / "dist" / name).read_bytes()
     raise Refusal(Error.NOT_FOUND, input="file")
 
 
 def openapi(worlds: WorldRegistry) -> Response:
-    settings, today = world_of_request(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
-    return _make_json_response(write_bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
+    settings, today = find_world_of_request(worlds).ask(
+        lambda bank: (bank.settings, find_brussels_date(bank.clock.now))
+    )
+    return _make_json_response(write_bank_document(find_bank_root(request), settings.vendor, today, settings.variants))
 
 
 def controls(worlds: WorldRegistry) -> Response:
-    return _make_json_response(write_controls_document(root_of(request)))
+    return _make_json_response(write_controls_document(find_root(request)))
 
 
 def home(worlds: WorldRegistry) -> Response:
-    return make_page_response(site.draw_served_home(root_of(request), bank_root_of(request)), make_page_headers(POLICY))
+    return make_page_response(
+        site.draw_served_home(find_root(request), find_bank_root(request)), make_page_headers(POLICY)
+    )
 
 
 def reference(worlds: WorldRegistry) -> Response:
     return make_page_response(
-        site.draw_served_reference(root_of(request), bank_root_of(request)), make_page_headers(POLICY)
+        site.draw_served_reference(find_root(request), find_bank_root(request)), make_page_headers(POLICY)
     )
 
 
 def trial(worlds: WorldRegistry) -> Response:
-    return make_page_response(site.draw_trial(root_of(request)), make_page_headers(SWAGGER_POLICY))
+    return make_page_response(site.draw_trial(find_root(request)), make_page_headers(SWAGGER_POLICY))
 
 
 def handbook(worlds: WorldRegistry, slug: str) -> Response:
     if slug not in site.SLUGS:
         return answer_missing(slug)
     return make_page_response(
-        site.draw_served_page(slug, root_of(request), bank_root_of(request)), make_page_headers(POLICY)
+        site.draw_served_page(slug, find_root(request), find_bank_root(request)), make_page_headers(POLICY)
     )
 
 
 def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
     """Redirects an address with a slash at its end to the address without the slash. For any other address, replies
     that there is no such page."""
-    root = f"{root_of(request)}/_sandbox/docs"
+    root = f"{find_root(request)}/_sandbox/docs"
     if rest and not rest.endswith("/"):
         return answer_missing(rest)
     query = request.query_string.decode("ascii", "replace")
@@ -115,7 +119,7 @@ def answer_missing(name: str) -> Response:
     """Returns a page that offers a search, if the caller is a browser. Raises a Refusal for any other caller."""
     if request.accept_mimetypes.best_match(("application/json", "text/html")) != "text/html":
         raise Refusal(Error.NOT_FOUND, input="page")
-    base = f"{root_of(request)}/_sandbox/"
+    base = f"{find_root(request)}/_sandbox/"
     return make_page_response(
         site.draw_missing_page(name, f"{base}docs/", "", base), make_page_headers(POLICY), status=404
     )

@@ -101,7 +101,7 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = 
     for form in FormParser(page).forms:
         if form.is_of(address, typed):
             edits |= {tag.begin: (tag.end, tag.render(open="")) for tag in form.around}
-            edits |= {begin: (end, text) for begin, end, text in edits_of(form, typed, field, reason)}
+            edits |= {begin: (end, text) for begin, end, text in list_edits(form, typed, field, reason)}
     pieces, place = [], 0
     for begin, (end, text) in sorted(edits.items()):
         pieces += [page[place:begin], text]
@@ -109,7 +109,7 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = 
     return "".join([*pieces, page[place:]])
 
 
-def edits_of(
+def list_edits(
     form: Form, typed: MultiDict[str, str], field: str = "", reason: str = ""
 ) -> Iterator[tuple[int, int, str]]:
     """Yields a change of the page for each field: begin and end of the old text, and the new text. Does not change a

@@ -24,7 +24,7 @@ BLANKS = re.compile(r"/\*.*?\*/|\n\s*|(?<=[;{,:>]) +| +(?=[{}>])|;(?=\s*\})", re
 NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 
-def environment_of(room: str, *more: BaseLoader) -> Environment:
+def make_environment(room: str, *more: BaseLoader) -> Environment:
     """Returns the template environment of a package. The environment escapes every value, and raises an error for an
     undefined name."""
     return Environment(
@@ -36,19 +36,19 @@ def environment_of(room: str, *more: BaseLoader) -> Environment:
     )
 
 
-def sources_of(sources: Mapping[str, str]) -> str:
+def write_sources(sources: Mapping[str, str]) -> str:
     """Returns the part of a Content-Security-Policy that says from where a page may load. `sources` maps a kind, such
     as `img`, to its source. A page may not load kinds that are left out."""
     return "; ".join(["default-src 'none'", *(f"{kind}-src {source}" for kind, source in sources.items())])
 
 
-def policy_of(forms: str = "'none'", **sources: str) -> str:
+def write_policy(forms: str = "'none'", **sources: str) -> str:
     """Returns a Content-Security-Policy with these sources. `forms` are the addresses to which forms may be sent. No
     other page may show the page in a frame."""
-    return f"{sources_of(sources)}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
+    return f"{write_sources(sources)}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
 
 
-def source_of(text: str) -> str:
+def compute_source(text: str) -> str:
     """Returns the source of a Content-Security-Policy (`'sha256-...'`) that allows exactly this inline style or
     script."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
@@ -57,8 +57,8 @@ def source_of(text: str) -> str:
 def draw_whole_page(title: str, style: str, body: str, script: str = "") -> str:
     """Returns a page that loads nothing and can be stored as a file. Its Content-Security-Policy is in a `meta`
     element, because a file has no headers."""
-    scripts = {"script": source_of(script)} if script else {}
-    policy = sources_of({"style": source_of(style), **scripts, "img": "data:"})
+    scripts = {"script": compute_source(script)} if script else {}
+    policy = write_sources({"style": compute_source(style), **scripts, "img": "data:"})
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -99,7 +99,7 @@ def see_other(address: str, headers: Mapping[str, str]) -> Response:
     return Response(status=303, headers={**headers, "Location": address})
 
 
-def proof_of(session: str, purpose: str) -> str:
+def compute_proof(session: str, purpose: str) -> str:
     """Returns the value of a hidden field that proves that a form was made for this session. Only somebody who knows
     the session's id can compute this value."""
     return blake2b(purpose.encode(), key=session.encode()[:64], digest_size=24).hexdigest()
@@ -109,18 +109,18 @@ def proof_of(session: str, purpose: str) -> str:
 
 
 @cache
-def content_of(room: str, name: str) -> bytes:
+def read_content(room: str, name: str) -> bytes:
     """Returns the content of a file in a package's folder `static`. A style sheet of another package begins with the
     rules that all pages share, and its console.js begins with kit.js."""
     content = (files(room) / "static" / name).read_bytes()
     shared = SHARED if name.endswith(".css") else ("kit.js",) if name in WITH_KIT else ()
-    return content if room == KIT else b"".join(content_of(KIT, each) for each in shared) + content
+    return content if room == KIT else b"".join(read_content(KIT, each) for each in shared) + content
 
 
 @cache
 def read_inline_style(room: str, name: str) -> Markup:
     """Returns a style sheet for a `style` element, so that the first paint does not wait for a second request."""
-    style = BLANKS.sub("", content_of(room, name).decode())
+    style = BLANKS.sub("", read_content(room, name).decode())
     assert "</" not in style
     return Markup(style)
 
@@ -129,7 +129,7 @@ def read_inline_style(room: str, name: str) -> Markup:
 def digest_of(room: str, name: str) -> str:
     """Returns a checksum of a file. The checksum is part of the file's address. A changed file therefore has another
     address, and browsers may cache files forever."""
-    return blake2b(content_of(room, name), digest_size=8).hexdigest()
+    return blake2b(read_content(room, name), digest_size=8).hexdigest()
 
 
 def serve(content: bytes, name: str, request: Request, cache_control: str = NO_CACHE) -> Response:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from lxml.etree import Element, SubElement, tostring
 
-from sandbox.storage.format import program_name
-from sandbox.web.html.pages import KIT, content_of
+from sandbox.storage.format import find_program_version
+from sandbox.web.html.pages import KIT, read_content
 
 # JUnit
 
@@ -73,7 +73,7 @@ Row = dict[str, Any]
 
 
 def make_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties: Row) -> Row:
-    driver = {"name": f"bank-sandbox {tool}", "version": program_name(), "rules": list(rules)}
+    driver = {"name": f"bank-sandbox {tool}", "version": find_program_version(), "rules": list(rules)}
     run = {"tool": {"driver": driver}, "results": list(results), "properties": properties}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -89,7 +89,7 @@ def make_suppression(reason: str | None) -> Row:
 # HTML
 
 STYLE = (
-    content_of(KIT, "tokens.css").decode()
+    read_content(KIT, "tokens.css").decode()
     + """
 *,*::before,*::after{box-sizing:border-box}
 body{font:1rem/1.5 var(--sans);margin:0 auto;max-width:64rem;

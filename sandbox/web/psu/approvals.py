@@ -22,10 +22,10 @@ from sandbox.web.psu.visits import (
     CHANNEL_COOKIE,
     SessionLostError,
     SigningVisit,
-    form_targets,
+    compute_proof,
+    find_form_targets,
     make_headers,
     name_address_cookie,
-    proof_of,
     redirect,
     render,
 )
@@ -62,7 +62,7 @@ class AppPages:
         """Takes the customer's answer in the app. The proof in the form is computed from the approval's id, which only
         the app knows."""
         approval, form = visit.path["approval"], visit.request.form
-        if not compare_digest(form.get("proof", "").encode(), proof_of(approval).encode()):
+        if not compare_digest(form.get("proof", "").encode(), compute_proof(approval).encode()):
             raise SessionLostError
         answer = visit.path["answer"]
         if answer not in ANSWERS:
@@ -96,7 +96,7 @@ class AppPages:
         page = visit.world.ask(self.page, approval)
         at = f"{APP_PATHS[self.method]}/{approval}"
         # An answer in place redirects to the bank's page, and that one to the TPP.
-        forms = form_targets(page.origin.redirect_uri) if self.opens_in_place else ""
+        forms = find_form_targets(page.origin.redirect_uri) if self.opens_in_place else ""
         language = visit.choose_language(page.language)
         return render_signing_page(visit, language, page, self.template, approval, at, wrong, path=at, forms=forms)
 

@@ -12,15 +12,15 @@ from flask import Response
 from sandbox.bank import accounts, confirmations, consent_sessions, consents, signing, signing_sessions
 from sandbox.bank.records import METHODS, Consent, Customer, Session
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.contract.reasons import Reason
 from sandbox.web.psu.signing_pages import (
     SigningPage,
-    choices_of,
     find_session,
     find_tpp_name,
+    list_account_choices,
     make_listed_view,
     make_signing_page,
 )
@@ -151,20 +151,20 @@ def act_on_payment(
     return redirect(visit.to("/channel", news=news or ("waiting" if status is Status.PATC else "signed")))
 
 
-def number_of(visit: SigningVisit, name: str) -> int:
+def read_page_number(visit: SigningVisit, name: str) -> int:
     """Returns the page number of a list from the query, or 1 if it is missing or not a number."""
     text = visit.request.args.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 
 
-def address_of(visit: SigningVisit, name: str, number: int) -> str:
+def make_address(visit: SigningVisit, name: str, number: int) -> str:
     """Returns the address of the channel with another page of the list `name`. The other lists stay on their pages."""
-    page_numbers = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
+    page_numbers = {name: str(read_page_number(visit, name)) for name in LISTS if name in visit.request.args}
     return visit.to("/channel", **page_numbers | {name: str(number)})
 
 
 def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:
-    view = visit.world.ask(read_channel_overview, session_id, {name: number_of(visit, name) for name in LISTS})
+    view = visit.world.ask(read_channel_overview, session_id, {name: read_page_number(visit, name) for name in LISTS})
     language = visit.choose_language(customer=view["customer"].language if view["customer"] else None)
     news = visit.request.args.get("news")
     return render(
@@ -175,7 +175,7 @@ def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Res
         channel=view,
         headline=lambda view: write_headline(language, view),
         paying_accounts=describe_paying_accounts,
-        page_at=lambda name, number: address_of(visit, name, number),
+        page_at=lambda name, number: make_address(visit, name, number),
         news=news if news in NEWS else None,
         wrong=wrong,
         path="/channel",
@@ -195,7 +195,7 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
 def read_channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
     """Returns everything that the channel shows. Before the log-in, these are only the customers who may log in.
     `pages` has the page number of each list."""
-    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    session = signing_sessions.demand_session(bank, session_id, signing_sessions.CHANNEL)
     customer = session.customer
     if customer is None or is_blocked(bank, customer):
         turn = (name for name in bank.customers if signing.list_to_sign(bank, name) and not is_blocked(bank, name))
@@ -205,8 +205,8 @@ def read_channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) ->
         "waiting": [
             make_signing_page(bank, session, initiation) for initiation in signing.list_to_sign(bank, customer)
         ],
-        "consents": [consent_row(bank, consent) for consent in consents.list_valid_consents(bank, customer)],
-        "accounts": choices_of(bank, customer),
+        "consents": [make_consent_row(bank, consent) for consent in consents.list_valid_consents(bank, customer)],
+        "accounts": list_account_choices(bank, customer),
         "lists": [list_page(bank, customer, name, pages.get(name, 1)) for name in LISTS],
     }
 
@@ -221,7 +221,7 @@ def is_blocked(bank: Bank, customer: str) -> bool:
 
 def find_logged_in_session(bank: Bank, session_id: str) -> Session:
     """Returns the session of the channel. Raises Refusal if its customer has blocked the channel."""
-    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    session = signing_sessions.demand_session(bank, session_id, signing_sessions.CHANNEL)
     if session.customer is not None:
         accounts.demand_unblocked(bank, session.customer)
     return session
@@ -240,10 +240,10 @@ def make_page_in_channel(bank: Bank, session_id: str, subject_id: str) -> Signin
 def find_own_consent(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, dict[str, Any]]:
     """Returns the customer in the channel, and a consent that this customer may withdraw."""
     consent = consents.find_valid(bank, find_logged_in_session(bank, session_id).customer, consent_id)
-    return bank.customers[consent.customer], consent_row(bank, consent)
+    return bank.customers[consent.customer], make_consent_row(bank, consent)
 
 
-def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
+def make_consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
     """Returns the values that the channel shows of a valid consent: who may read which accounts, since when and until
     when."""
     return {
@@ -251,8 +251,8 @@ def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
         "tpp": find_tpp_name(bank, consent.client_id),
         "scope": consent.scope,
         "accounts": [bank.accounts[iban] for iban in consent.logical_ids.values()],
-        "given": brussels_date(consent.given),
-        "until": brussels_date(consent.until),
+        "given": find_brussels_date(consent.given),
+        "until": find_brussels_date(consent.until),
     }
 
 

@@ -23,8 +23,8 @@ from sandbox.bank import (
     signing_methods,
     standing_orders,
 )
-from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.execution import day_of, find_execution_day, is_late
+from sandbox.bank.behaviours import find_behaviour
+from sandbox.bank.execution import find_day_of_payment, find_execution_day, is_late
 from sandbox.bank.records import (
     APP,
     CARD_READER,
@@ -46,7 +46,7 @@ from sandbox.bank.records import (
 )
 from sandbox.bank.signing_methods import Offer, SigningAttempt
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import brussels_date
+from sandbox.banking.calendar import find_brussels_date
 from sandbox.banking.money import Money
 from sandbox.banking.payees import PayeeCheck
 from sandbox.banking.recurrence import Occurrence
@@ -204,15 +204,15 @@ def _make_payment_view(bank: Bank, payment: Payment, debtor: Debtor | None) -> P
         order,
         _make_source(bank, debtor) if debtor else None,
         bank.clock.today,
-        day_of(bank, order) or bank.clock.today,
+        find_day_of_payment(bank, order) or bank.clock.today,
         is_late(bank, order),
         debited if debited.currency != order.amount.currency else None,
         payment.payee if payment.signatures else None,
     )
 
 
-def _order_view(bank: Bank, order: StandingOrder, debtor: Debtor | None) -> OrderView:
-    last = standing_orders.last_of(order)
+def _make_order_view(bank: Bank, order: StandingOrder, debtor: Debtor | None) -> OrderView:
+    last = standing_orders.find_last_execution(order)
     return OrderView(
         order.order,
         _make_source(bank, debtor) if debtor else None,
@@ -270,39 +270,39 @@ def _describe_refused_bulk(part: Batch) -> dict[str, Any]:
 
 VIEWS: dict[InitiationKind, Callable[[Bank, Any, Debtor | None], InitiationView]] = {
     kinds.PAYMENT: _make_payment_view,
-    kinds.STANDING_ORDER: _order_view,
+    kinds.STANDING_ORDER: _make_order_view,
     kinds.BULK: lambda bank, file, debtor: _make_file_view(bank, file, file.payable_parts),
 }
 
 
-def consent_view(bank: Bank, session: Session, address: ConsentAddress) -> ConsentView:
+def make_consent_view(bank: Bank, session: Session, address: ConsentAddress) -> ConsentView:
     renewed = bank.consents[address.renews] if address.renews else None
     until = renewed.until if renewed else bank.clock.now + bank.decisions.consent_life
     return ConsentView(
         address,
         find_tpp_name(bank, address.client_id),
-        choices_of(bank, session.customer) if session.customer else [],
+        list_account_choices(bank, session.customer) if session.customer else [],
         [bank.accounts[iban] for iban in session.chosen],
         bank.decisions.consent_life.days,
-        brussels_date(until),
+        find_brussels_date(until),
         bank.decisions.sca_renewal_after.days,
-        _date_of_replaced_consent(bank, address, session.customer),
+        _find_date_of_replaced_consent(bank, address, session.customer),
     )
 
 
-def choices_of(bank: Bank, customer: str) -> list[AccountChoice]:
+def list_account_choices(bank: Bank, customer: str) -> list[AccountChoice]:
     return [
         AccountChoice(account, [bank.ledger.balance(account.iban, currency) for currency in account.currencies])
         for account in consents.list_choosable_accounts(bank, customer)
     ]
 
 
-def _date_of_replaced_consent(bank: Bank, address: ConsentAddress, customer: str | None) -> date | None:
+def _find_date_of_replaced_consent(bank: Bank, address: ConsentAddress, customer: str | None) -> date | None:
     if customer is None or address.renews is not None:
         return None
     consent_id = bank.consent_of.get((address.client_id, customer, address.scope, address.iban))
     valid = (consent for consent in consents.list_valid_consents(bank, customer) if consent.id == consent_id)
-    return next((brussels_date(consent.given) for consent in valid), None)
+    return next((find_brussels_date(consent.given) for consent in valid), None)
 
 
 # Pages
@@ -389,7 +389,7 @@ def find_session(bank: Bank, session_id: str, address: str) -> Session | None:
 def make_page_in_app(bank: Bank, approval: str) -> SigningPage:
     """Returns the page of what the customer approves in the app."""
     session = confirmations.find_waiting_session(bank, approval)
-    initiation = confirmations.approval_request_of(bank, session).initiation
+    initiation = confirmations.make_approval_request(bank, session).initiation
     return make_signing_page(bank, session, initiation or consent_sessions.find_waiting_address(bank, session.address))
 
 
@@ -397,14 +397,14 @@ def make_signing_page(bank: Bank, session: Session, subject: Initiation | Consen
     initiation = None if isinstance(subject, ConsentAddress) else subject
     origin = subject if isinstance(subject, ConsentAddress) else subject.origin
     address = bank.sca_addresses.get(session.address) or bank.consent_addresses.get(session.address)
-    methods = methods_of(bank, session, initiation)
+    methods = list_methods(bank, session, initiation)
     ends = [count_seconds_until(bank, address.until)] if address else []
     ends += [methods.seconds_left] if methods.seconds_left else []
     page = SigningPage(
         session=copy(session),
         origin=origin,
-        kind=kind_of(subject),
-        view=consent_view(bank, session, subject)
+        kind=find_kind(subject),
+        view=make_consent_view(bank, session, subject)
         if isinstance(subject, ConsentAddress)
         else view_of(bank, subject, session.debtor),
         tpp=find_tpp_name(bank, origin.client_id),
@@ -422,7 +422,7 @@ def make_signing_page(bank: Bank, session: Session, subject: Initiation | Consen
         id=initiation.id,
         options=_list_options(bank, session.customer, initiation),
         signers=tuple(bank.customers[name].name for name in initiation.signatures),
-        signatures_required=behaviour_of(initiation).signatures_required(bank, initiation, debtor),
+        signatures_required=find_behaviour(initiation).signatures_required(bank, initiation, debtor),
         payee=_make_payee_view(bank, initiation),
     )
 
@@ -438,7 +438,7 @@ def _make_payee_view(bank: Bank, initiation: Initiation) -> PayeeView | FilePaye
     return PayeeView(order.creditor_name, iban or "", check, payee_checks.is_stopped(bank, check))
 
 
-def kind_of(subject: Initiation | ConsentAddress) -> str:
+def find_kind(subject: Initiation | ConsentAddress) -> str:
     """Returns the kind by which the pages choose their sentences: `consent` or `renewal`, or the word for the
     initiation's kind."""
     if isinstance(subject, ConsentAddress):
@@ -458,7 +458,7 @@ def guess_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | No
         return consents.guess_customer(bank, subject)
     if subject.origin.customer is not None:
         return subject.origin.customer
-    behaviour = behaviour_of(subject)
+    behaviour = find_behaviour(subject)
     if subject.kind.one_account:
         return behaviour.owner(bank, subject)
     return next(iter(behaviour.may_sign(bank, subject)), None)
@@ -471,7 +471,7 @@ def _list_options(bank: Bank, customer: str | None, initiation: Initiation) -> t
         CompartmentOption(
             account, currency, bank.ledger.balance(*debtor), accounts.compute_available_funds(bank, debtor)
         )
-        for account in (signing.accounts_of(bank, customer) if customer else ())
+        for account in (signing.list_signing_accounts(bank, customer) if customer else ())
         if account.online
         for currency in account.currencies
         if currency == "EUR" or not initiation.sepa
@@ -484,7 +484,7 @@ def count_seconds_until(bank: Bank, end: datetime) -> int:
     return max(0, math.ceil((end - bank.clock.now).total_seconds()))
 
 
-def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> MethodChoice:
+def list_methods(bank: Bank, session: Session, initiation: Initiation | None) -> MethodChoice:
     """Returns the customer's signing methods, with the method in use and the approval that waits. A risk may have the
     bank refuse some of the methods."""
     if session.customer is None:

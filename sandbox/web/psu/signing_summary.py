@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sandbox.bank.records import Address, Creditor, PaymentRequest, StandingOrderRequest
-from sandbox.banking.iban import country_of, group_iban
+from sandbox.banking.iban import find_country, group_iban
 from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.field_rows import BodyRow, ChoiceKind
@@ -77,7 +77,7 @@ def _list_payment_lines(language: str, view: PaymentView) -> Iterator[Line]:
     yield "reference", order.endtoend_identification
 
 
-def _consent(language: str, view: ConsentView) -> Iterator[Line]:
+def _list_consent_lines(language: str, view: ConsentView) -> Iterator[Line]:
     yield "sees", say(language, f"consent.sees {view.address.scope}")
     until = write_long_date(language, view.until)
     if view.address.renews or not view.days:
@@ -90,7 +90,7 @@ def _consent(language: str, view: ConsentView) -> Iterator[Line]:
 
 def _describe_bank(language: str, creditor: Creditor) -> str:
     """Returns the identifiers of the beneficiary's bank, and the country of a foreign account."""
-    place = creditor.country or (country_of(creditor.iban) if creditor.iban else "")
+    place = creditor.country or (find_country(creditor.iban) if creditor.iban else "")
     country_name = name_country(language, place) if place and place != "BE" else ""
     return ", ".join(filter(None, (creditor.bic, creditor.bank_national_id, country_name)))
 
@@ -140,7 +140,7 @@ def list_field_lines(language: str, body: BodyRow, record: PaymentRequest | Stan
             yield row.label, say(language, value) if isinstance(row.kind, ChoiceKind) else value
 
 
-def _order(language: str, view: OrderView) -> Iterator[Line]:
+def _list_order_lines(language: str, view: OrderView) -> Iterator[Line]:
     order = view.order
     yield "creditor", order.creditor_name
     yield "creditor_account", group_iban(order.creditor_iban)
@@ -155,7 +155,7 @@ def _order(language: str, view: OrderView) -> Iterator[Line]:
     yield "reference", order.endtoend_identification
 
 
-def _order_headline(language: str, view: OrderView) -> Line:
+def _make_order_headline(language: str, view: OrderView) -> Line:
     order = view.order
     paid = write_amount(language, order.amount) if order.amount else say(language, "order.variable")
     return paid, order.creditor_name
@@ -211,10 +211,12 @@ SUMMARIES: dict[type[View], SigningSummary] = {
         lambda language, view: (write_amount(language, view.order.amount), view.order.creditor_name),
         _list_payment_lines,
     ),
-    OrderView: SigningSummary(_order_headline, _order),
+    OrderView: SigningSummary(_make_order_headline, _list_order_lines),
     FileView: SigningSummary(
         lambda language, view: (write_amount(language, view.amount), write_count(language, "transfers", view.count)),
         _list_file_lines,
     ),
-    ConsentView: SigningSummary(lambda language, view: (say(language, "consent.drawn"), view.tpp), _consent, "consent"),
+    ConsentView: SigningSummary(
+        lambda language, view: (say(language, "consent.drawn"), view.tpp), _list_consent_lines, "consent"
+    ),
 }

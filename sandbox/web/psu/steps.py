@@ -16,7 +16,7 @@ from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, IDENTITY_APP, Con
 from sandbox.bank.state import Bank
 from sandbox.banking.payees import MATCH
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.addresses import server_of
+from sandbox.web.api.addresses import find_server
 from sandbox.web.api.faults import send_browser
 from sandbox.web.psu.signing_pages import (
     APP_PATHS,
@@ -30,7 +30,7 @@ from sandbox.web.psu.signing_summary import list_lines, write_headline
 from sandbox.web.psu.visits import (
     Ending,
     SigningVisit,
-    form_targets,
+    find_form_targets,
     name_address_cookie,
     redirect,
     render,
@@ -158,7 +158,7 @@ class AddressSteps:
     def page(self, bank: Bank, session_id: str, token: str) -> SigningPage:
         """Returns the page of an address. Raises Refusal if the address is over or outdated."""
         subject = self.waiting(bank, token)
-        return make_signing_page(bank, signing_sessions.session_of(bank, session_id, token), subject)
+        return make_signing_page(bank, signing_sessions.demand_session(bank, session_id, token), subject)
 
     def show(self, visit: SigningVisit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
         """Shows the requested step, or the first open step before it."""
@@ -177,7 +177,7 @@ class AddressSteps:
             at,
             wrong,
             path=f"{at}/{shown_step}" if visit.request.method == "POST" else "",
-            forms=form_targets(page.origin.redirect_uri),
+            forms=find_form_targets(page.origin.redirect_uri),
             number=steps.index(shown_step) + 1 if shown_step in steps else 0,
             of=len(steps),
             **describe_payee_check(page),
@@ -234,7 +234,7 @@ def render_signing_page(
         at=at,
         app_path=visit.to(app),
         waits_path=visit.to(f"{app}/waits"),
-        qr_code=lambda path: draw_qr_code(server_of(visit.request) + path),
+        qr_code=lambda path: draw_qr_code(find_server(visit.request) + path),
         rate=visit.world.clock.pace.rate,
         wrong=wrong,
         **facts,

@@ -24,13 +24,20 @@ from sandbox.contract.languages import PAGES, SCREENS, Language
 from sandbox.contract.moves import Status
 from sandbox.contract.reasons import Reason
 from sandbox.lazy import load
-from sandbox.web.api.app import world_of_request
+from sandbox.web.api.app import find_world_of_request
 from sandbox.web.api.faults import apply_fault
 from sandbox.web.api.headers import choose_screen_language, read_languages
 from sandbox.web.html import pages
 from sandbox.web.html.filled import fill_form
-from sandbox.web.html.pages import content_of, environment_of, make_page_headers, make_page_response, policy_of, serve
-from sandbox.web.psu.signing_pages import find_tpp_name, guess_customer, kind_of
+from sandbox.web.html.pages import (
+    make_environment,
+    make_page_headers,
+    make_page_response,
+    read_content,
+    serve,
+    write_policy,
+)
+from sandbox.web.psu.signing_pages import find_kind, find_tpp_name, guess_customer
 from sandbox.web.psu.words import (
     count,
     name_country,
@@ -120,7 +127,7 @@ class SigningVisit:
         session."""
         session_id = self.read_session_id(cookie)
         form = self.request.form
-        if not session_id or not compare_digest(form.get("proof", "").encode(), proof_of(session_id).encode()):
+        if not session_id or not compare_digest(form.get("proof", "").encode(), compute_proof(session_id).encode()):
             raise SessionLostError
         return session_id, form
 
@@ -135,8 +142,8 @@ def name_address_cookie(token: str) -> str:
     return f"psu-{token[:16]}"
 
 
-def proof_of(session_id: str) -> str:
-    return pages.proof_of(session_id, "a form of the bank")
+def compute_proof(session_id: str) -> str:
+    return pages.compute_proof(session_id, "a form of the bank")
 
 
 def with_session(visit: SigningVisit, response: Response, cookie: str, session_id: str) -> Response:
@@ -147,7 +154,7 @@ def with_session(visit: SigningVisit, response: Response, cookie: str, session_i
     return response
 
 
-def form_targets(callback: str) -> str:
+def find_form_targets(callback: str) -> str:
     """Returns the source for the Content-Security-Policy to which a form may redirect.
 
     A callback on a loopback address often redirects to another port there, so all ports of that address are allowed.
@@ -164,7 +171,7 @@ def form_targets(callback: str) -> str:
 
 @cache
 def load_templates() -> Environment:
-    return environment_of("sandbox.web.psu")
+    return make_environment("sandbox.web.psu")
 
 
 def render(
@@ -190,7 +197,7 @@ def render(
             facts,
             language=language,
             languages=[(code, row.name, visit.in_language(code, path)) for code, row in visit.languages.items()],
-            proof=proof_of(session_id) if session_id else "",
+            proof=compute_proof(session_id) if session_id else "",
             say=lambda key, **facts: say(language, key, kind, **facts),
             spelled=lambda number: spell_number(language, number),
             amount=lambda money: write_amount(language, money),
@@ -222,7 +229,7 @@ def describe_problem(language: str, wrong: str | Refusal) -> str:
 def make_headers(forms: str = "") -> dict[str, str]:
     """Returns the headers of a page. Forms may redirect to addresses in `forms`, outside this bank. A TPP may open the
     page in a window and access that window."""
-    policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'", connect="'self'")
+    policy = write_policy(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'", connect="'self'")
     return make_page_headers(policy, opener="unsafe-none")
 
 
@@ -259,7 +266,7 @@ OVER: dict[str, str] = {
 def render_ending(visit: SigningVisit, cause: Ending | Refusal) -> Response:
     """Returns the page that ends the visit (choice 1, choice 5, choice 8)."""
     facts = visit.world.ask(read_address_facts, visit.path.get("token", ""))
-    ending = ending_of(cause, facts) if isinstance(cause, Refusal) else cause
+    ending = find_ending(cause, facts) if isinstance(cause, Refusal) else cause
     page = render(
         visit,
         visit.choose_language(facts.language),
@@ -275,7 +282,7 @@ def render_ending(visit: SigningVisit, cause: Ending | Refusal) -> Response:
     return page
 
 
-def ending_of(refusal: Refusal, facts: AddressFacts) -> Ending:
+def find_ending(refusal: Refusal, facts: AddressFacts) -> Ending:
     match refusal.error:
         case Error.ADDRESS_OUTDATED:
             return Ending("outdated", 410)
@@ -297,7 +304,7 @@ def read_address_facts(bank: Bank, token: str) -> AddressFacts:
     consent = bank.consent_addresses.get(token)
     if consent is not None:
         tpp = find_tpp_name(bank, consent.client_id)
-        return AddressFacts(consent.language, tpp, kind_of(consent), None, f"/consent/{token}", consent.redirect_uri)
+        return AddressFacts(consent.language, tpp, find_kind(consent), None, f"/consent/{token}", consent.redirect_uri)
     address = bank.sca_addresses.get(token)
     if address is None:
         return AddressFacts()
@@ -306,7 +313,7 @@ def read_address_facts(bank: Bank, token: str) -> AddressFacts:
     tpp, origin = find_tpp_name(bank, initiation.origin.client_id), initiation.origin
     likely = bank.customers.get(guess_customer(bank, initiation) or "")
     language = origin.language or (likely.language if likely else None)
-    return AddressFacts(language, tpp, kind_of(initiation), initiation.reason, f"/sign/{token}", origin.redirect_uri)
+    return AddressFacts(language, tpp, find_kind(initiation), initiation.reason, f"/sign/{token}", origin.redirect_uri)
 
 
 def link_onward(visit: SigningVisit, ending: Ending, facts: AddressFacts) -> tuple[str, str]:
@@ -331,14 +338,14 @@ def see_file(visit: SigningVisit) -> Response:
     name = visit.path["name"]
     if name not in FILES:
         raise Refusal(Error.NOT_FOUND, input="file")
-    return serve(content_of("sandbox.web.psu", name), name, visit.request)
+    return serve(read_content("sandbox.web.psu", name), name, visit.request)
 
 
 def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
     """Calls the view of that name. If the view raises a refusal, shows the page that ends the visit. Fault rules apply
     to pages too."""
     request.max_content_length = FORM_BYTES_MAX
-    visit, view = SigningVisit(world_of_request(worlds), request, path), load(name)
+    visit, view = SigningVisit(find_world_of_request(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.faults.find_for_call("psu_page", None)
     try:
         response: Response = view(visit) if fault is None else apply_fault(fault, lambda: view(visit))
