@@ -15,7 +15,7 @@ from time import perf_counter, process_time
 from sandbox.app import assemble, make_first_beginning
 from sandbox.machine import machine_time
 from sandbox.storage.marks import compute_checksum
-from sandbox.storage.store import Store, open_store, seal_of
+from sandbox.storage.store import Store, compute_seal, open_store
 from sandbox.worlds.registry import Room, WorldRegistry
 from tests.tpp import Tpp
 
@@ -37,7 +37,7 @@ def measured(state: str, count: int) -> dict[str, float]:
         worlds = WorldRegistry(make_first_beginning(seed=7), machine_time, store)
         app = assemble(worlds)
         Tpp(app, "default").initiated()  # what is loaded once
-        before, disk, cpu, began = resident(), store.database.size(), process_time(), perf_counter()
+        before, disk, cpu, began = resident(), store.database.read_size(), process_time(), perf_counter()
         for number in range(count):
             tpp = Tpp(app, f"w{number}")
             for _ in range(PAYMENTS):
@@ -45,7 +45,7 @@ def measured(state: str, count: int) -> dict[str, float]:
         calls = count * PAYMENTS
         found = {
             "memory_kb_each_world": (resident() - before) / count / 1000,
-            "database_kb_each_world": (store.database.size() - disk) / count / 1000,
+            "database_kb_each_world": (store.database.read_size() - disk) / count / 1000,
             "cpu_ms_each_payment": (process_time() - cpu) / calls * 1000,
             "wall_ms_each_payment": (perf_counter() - began) / calls * 1000,
         }
@@ -71,7 +71,7 @@ def add_worlds(store: Store, count: int) -> None:
                 world,
                 name,
                 compute_checksum(world, name, default.beginning),
-                seal_of(default.position._replace(world=world), default.until),
+                compute_seal(default.position._replace(world=world), default.until),
             ]
         places = ", ".join(["(?, ?, ?, ?)"] * (len(values) // 4))
         query = f"""INSERT INTO worlds
@@ -108,7 +108,7 @@ def made(state: str, count: int) -> dict[str, float]:
     store = open_store(state)
     try:
         worlds = WorldRegistry(beginning, machine_time, store, Room(worlds_max=KEPT))
-        cpu, disk = process_time(), store.database.size()
+        cpu, disk = process_time(), store.database.read_size()
         for number in range(count):
             worlds.get(f"made-{number}")
         found = {"make_ms_each": (process_time() - cpu) / count * 1000}
@@ -124,7 +124,7 @@ def made(state: str, count: int) -> dict[str, float]:
         assert client.get("/_sandbox/clock").status_code == 200
         found |= {"start_s": perf_counter() - began, "start_cpu_s": process_time() - cpu}
         if not store.is_shared:  # a database counts what grows with calls, and no beginnings
-            found["state_kb_each"] = (store.database.size() - disk) / count / 1000
+            found["state_kb_each"] = (store.database.read_size() - disk) / count / 1000
         cpu = process_time()
         assert len(client.get("/_sandbox/worlds?limit=1000").get_json()["worlds"]) == 1000
         found["page_cpu_s"] = process_time() - cpu

@@ -121,7 +121,7 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
     test = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.name)[:TEST_NAME_MAX]
     with ExitStack() as ends:
         try:
-            start = start_of(item)
+            start = read_start(item)
             start = item.ihook.pytest_bank_start(item=item, start=start) or start
             variants = dict(ChainMap(*item.ihook.pytest_bank_variants(item=item, start=start)))
             lines_by_extension = item.ihook.pytest_bank_extensions(item=item, start=start)
@@ -140,7 +140,7 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
             item.ihook.pytest_bank_ends(item=item, bank=world, start=start)
 
 
-def start_of(item: pytest.Item) -> "Start":
+def read_start(item: pytest.Item) -> "Start":
     """Returns the start of a test's bank. The nearest marker wins over outer markers, markers over the command line,
     and the command line over the ini file."""
     from sandbox.testing import Start
@@ -153,7 +153,7 @@ def start_of(item: pytest.Item) -> "Start":
             wrong = ", ".join(unknown) or "a value without a name"
             raise pytest.UsageError(f"@pytest.mark.bank does not know {wrong}; it is {MARKER}")
         options = {**mark.kwargs, **options, "settings": {**mark.kwargs.get("settings", {}), **options["settings"]}}
-    for name, read in (("scenario", str), ("seed", number_of), ("at", str), ("frozen", word_of)):
+    for name, read in (("scenario", str), ("seed", read_number), ("at", str), ("frozen", read_word)):
         text = chosen(config, name)
         if text is not None and name not in options:
             options[name] = read(text)
@@ -170,13 +170,13 @@ def path_of_scenario(scenario: str, config: pytest.Config) -> str:
     return str(next((place for place in places if place.exists()), places[0]))
 
 
-def number_of(text: str) -> int:
+def read_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise pytest.UsageError(f"bank_seed is a whole number, not {text!r}")
     return int(text)
 
 
-def word_of(text: str) -> bool:
+def read_word(text: str) -> bool:
     if text.lower() not in WORDS:
         raise pytest.UsageError(f"bank_frozen is yes or no, not {text!r}")
     return WORDS[text.lower()]

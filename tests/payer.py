@@ -157,14 +157,14 @@ def instant(text: str) -> datetime:
 
 
 def balance(bank: Bank, iban: str, currency: str = "EUR") -> Decimal:
-    return bank.ledger.balance(iban, currency).number
+    return bank.ledger.read_balance(iban, currency).number
 
 
 def booked(bank: Bank, iban: str, payment_id: str, currency: str = "EUR") -> list[tuple[Decimal, str, str]]:
     """The transactions of one payment on an account: amount, execution date, value date."""
     return [
         (line.posting.amount.number, line.entry.on.isoformat(), line.entry.value_on.isoformat())
-        for line in bank.ledger.lines(iban, currency)
+        for line in bank.ledger.list_lines(iban, currency)
         if line.entry.reference.startswith(payment_id)
     ]
 

@@ -12,7 +12,7 @@ from threading import Timer
 import pytest
 
 from sandbox.lazy import load
-from sandbox.web.controls.app import view_of
+from sandbox.web.controls.app import find_view
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.rows import CONTROLS
 from tests.house import names_for_later, read_house
@@ -179,7 +179,7 @@ def reason_against(name: str) -> str | None:
 
 @pytest.mark.parametrize("row", CONTROLS, ids=lambda row: row.name)
 def test_a_control_has_its_view(row: Control) -> None:
-    assert callable(view_of(row))
+    assert callable(find_view(row))
 
 
 # A command, and what it does not need.

@@ -120,7 +120,7 @@ def compute_available_funds(bank: Bank, debtor: Debtor) -> Money:
 
 def compute_unreserved_balance(bank: Bank, debtor: Debtor) -> Decimal:
     """Returns the balance less all reserved amounts, without the overdraft."""
-    return bank.ledger.number(debtor) - sum_reserved(bank, debtor)
+    return bank.ledger.read_number(debtor) - sum_reserved(bank, debtor)
 
 
 def sum_reserved(bank: Bank, debtor: Debtor) -> Decimal:
@@ -131,7 +131,7 @@ def compute_execution_funds(bank: Bank, debtor: Debtor) -> Money:
     """Returns the funds for an execution. Unlike `compute_available_funds`, ignores amounts that payments of a later
     day have reserved."""
     due = bank.reserved.get(debtor, NOTHING)
-    return Money(bank.ledger.number(debtor) - due + find_overdraft(bank, debtor), debtor.currency)
+    return Money(bank.ledger.read_number(debtor) - due + find_overdraft(bank, debtor), debtor.currency)
 
 
 def find_overdraft(bank: Bank, debtor: Debtor) -> Decimal:
@@ -156,7 +156,7 @@ def describe_funds(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, objec
     """Returns the amounts that a check of the funds of a compartment compares. A refusal shows them as its reason."""
     return {
         "needed": amount,
-        "booked": bank.ledger.balance(debtor.iban, debtor.currency),
+        "booked": bank.ledger.read_balance(debtor.iban, debtor.currency),
         "reserved": Money(sum_reserved(bank, debtor), debtor.currency),
         "overdraft": Money(find_overdraft(bank, debtor), debtor.currency),
         "available": compute_available_funds(bank, debtor),

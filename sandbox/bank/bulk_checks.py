@@ -22,7 +22,7 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 def validate(bank: Bank, bulk: BulkFile) -> None:
     """Validates a file: registers its batches, adds all findings, and accepts or refuses each batch (choice 7)."""
-    report = take_report(report_input_of(bank, bulk, bank.clock.today))
+    report = take_report(make_report_input(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
     bulk.message_id, bulk.version = report.message_id, report.version
     bulk.findings = report.findings
@@ -67,7 +67,7 @@ def _drop_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> Ba
     return batch if valid_batch is None or bank.decisions.bad_transaction != "it_alone" else valid_batch
 
 
-def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
+def make_report_input(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
     """Returns the input for validating a file on the day `today`."""
     decisions = bank.decisions
     with_digits = decisions.creditor_reference_in_file == "checked"

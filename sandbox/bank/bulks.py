@@ -34,7 +34,7 @@ def initiate(
     bulk = BulkFile(bank.mint.draw_id(), kind, origin, packed, reference=reference)
     bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, rule, bulk.reference_group, reference)
-    bank.agenda.add(bank.clock.now + bank.decisions_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
+    bank.agenda.add(bank.clock.now + bank.find_decisions(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     initiations.remember(bank, request_key, bulk.id, "")
     return bulk.id, bulk.status
 
@@ -52,7 +52,7 @@ def demand_room(bank: Bank, size: int) -> None:
 def count_seconds_left(bank: Bank, bulk_id: str) -> int:
     """Returns the seconds of bank time until a file is validated, at least 1."""
     bulk = bank.bulks[bulk_id]
-    due = bulk.history[0].at + bank.decisions_of(bulk).bulk_validation
+    due = bulk.history[0].at + bank.find_decisions(bulk).bulk_validation
     return max(1, math.ceil((due - bank.clock.now).total_seconds()))
 
 
@@ -78,7 +78,7 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
 
 def _compute_execution_delay(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
     """Returns the time from the signature of a file to the execution of a batch that is due on the same day."""
-    decisions = bank.decisions_of(bulk)
+    decisions = bank.find_decisions(bulk)
     if part.paying.is_instant:
         return decisions.instant_settlement
     return decisions.bulk_execution
@@ -167,7 +167,7 @@ def delete(bank: Bank, client_id: str, kind: str, reference: str, external: bool
 
 
 def find(bank: Bank, client_id: str, kind: str, reference: str, *, external: bool) -> BulkFile:
-    group, field = kinds.BULK.group_of(kind), kinds.BULK.id_input
+    group, field = kinds.BULK.make_group(kind), kinds.BULK.id_input
     bulk = initiations.find(bank, client_id, group, reference, external=external, field=field)
     assert isinstance(bulk, BulkFile)
     return bulk
@@ -221,7 +221,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 def give_address(bank: Bank, bulk: BulkFile) -> None:
     """Gives the file a new SCA address. Drops the oldest replaced addresses if there are too many."""
-    bulk.sca_token = initiations.create_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
+    bulk.sca_token = initiations.create_address(bank, bulk.id, bank.find_decisions(bulk).sca_address_life)
 
     def is_valid(token: str, address: ScaAddress) -> bool:
         bulk = bank.bulks.get(address.subject_id)

@@ -39,7 +39,7 @@ def ask(
     rule = bank.rulebook.match_or_refuse(RuleFacts("consent", client_id, debtor=iban), bank.clock.now)
 
     psu = None if rule is None else bank.rulebook.rules[rule].psu
-    until = bank.clock.now + bank.decisions_of_rule(rule).consent_address_life
+    until = bank.clock.now + bank.find_decisions_of_rule(rule).consent_address_life
     addresses: list[tuple[str, str]] = []
     for screen in languages or ((language,) if language else SCREENS):
         address = ConsentAddress(
@@ -193,7 +193,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         {make_logical_id(bank, address.client_id, iban): iban for iban in dict.fromkeys(ibans)},
         address.redirect_uri,
         now,
-        now + bank.decisions_of_rule(address.rule).consent_life,
+        now + bank.find_decisions_of_rule(address.rule).consent_life,
         now,
     )
     bank.consent_of[key] = consent.id
@@ -207,7 +207,7 @@ def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[
     new_ibans = (iban for iban in ibans if iban not in ids.values())
     consent.logical_ids = ids | {make_logical_id(bank, consent.client_id, iban): iban for iban in new_ibans}
     consent.given = consent.sca_at = bank.clock.now
-    consent.until = bank.clock.now + bank.decisions_of_rule(address.rule).consent_life
+    consent.until = bank.clock.now + bank.find_decisions_of_rule(address.rule).consent_life
     return consent
 
 

@@ -60,12 +60,12 @@ def compute_due_time(subject: Payment | Batch, promised: datetime) -> datetime:
 def complete(bank: Bank, payment: Payment) -> None:
     """Schedules a payment's execution after its last signature. Debits an instant payment at once."""
     assert payment.debtor is not None
-    now, decisions = bank.clock.now, bank.decisions_of(payment)
+    now, decisions = bank.clock.now, bank.find_decisions(payment)
     bank.move(payment, Trigger.SIGNED)
     payment.signed_on = bank.clock.today
     payment.counted_on = accounts.limit_day(bank, payment.order)
     payment.fee = fees.find_fee(bank, payment.order, payment.debtor)
-    payment.needs = fees.needs_of(bank, payment.order, payment.debtor)
+    payment.needs = fees.compute_needs(bank, payment.order, payment.debtor)
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
         entries.debit(bank, payment)
@@ -101,7 +101,7 @@ def execute(bank: Bank, payment: Payment) -> None:
 
 
 def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    decisions = bank.decisions_of(payment)
+    decisions = bank.find_decisions(payment)
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
     entries.debit(bank, payment)

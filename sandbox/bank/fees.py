@@ -36,7 +36,7 @@ def find_fee(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
     return bank.customers[bank.accounts[debtor.iban].owners[0]].find_fee(name) or (USUAL_FEE if charged else None)
 
 
-def needs_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
+def compute_needs(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
     """Returns the funds that a payment needs: its amount and its fee. The axis `fee_check` can leave out the fee."""
     amount, fee = accounts.convert_at_fixed_rate(order.amount, debtor.currency), find_fee(bank, order, debtor)
     if fee is None or bank.decisions.fee_check == "later":
@@ -46,7 +46,7 @@ def needs_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
 
 def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """Refuses a payment if the compartment lacks the funds."""
-    needs = needs_of(bank, order, debtor)
+    needs = compute_needs(bank, order, debtor)
     if accounts.compute_available_funds(bank, debtor) < needs:
         fee = find_fee(bank, order, debtor)
         decided_by = accounts.describe_funds(bank, debtor, needs) | ({} if fee is None else {"fee": fee})

@@ -20,7 +20,7 @@ class HabitOccurrence(NamedTuple):
 class HabitSource(Protocol):
     """Generates occurrences from a seed. `people.life` implements it."""
 
-    def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
+    def find_first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
         """Returns the first occurrence of each habit after an instant, soonest first."""
 
     def perform(self, bank: Any, now: HabitOccurrence) -> HabitOccurrence:
@@ -29,7 +29,7 @@ class HabitSource(Protocol):
     def release_hold(self, bank: Any, reservation: HabitOccurrence) -> None:
         """Releases an amount that a card terminal reserved."""
 
-    def name(self, rank: int) -> str:
+    def find_name(self, rank: int) -> str:
         """Returns the name of the account and the habit."""
 
 
@@ -54,7 +54,7 @@ class Habits:
 
     def _load_all(self) -> list[HabitOccurrence] | tuple[HabitOccurrence, ...]:
         if self._ahead is None:
-            self._ahead = () if self.since is None else self._source.first(self.since)
+            self._ahead = () if self.since is None else self._source.find_first(self.since)
         return self._ahead
 
     def perform_next(self, bank: Any) -> None:
@@ -73,7 +73,7 @@ class Habits:
 
     def list_coming(self) -> Iterable[tuple[HabitOccurrence, str]]:
         """Yields the next occurrence of each habit with the habit's name, soonest first."""
-        return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._load_all()))
+        return ((occurrence, self._source.find_name(occurrence.rank)) for occurrence in sorted(self._load_all()))
 
     def take_reference_number(self, iban: str) -> int:
         """Returns the next reference number of an account, and marks it as used."""
@@ -91,7 +91,7 @@ class Habits:
         self.since, self._ahead, references = parts
         self.references = references and defaultdict(int, references)
 
-    def state(self) -> list[Any]:
+    def read_state(self) -> list[Any]:
         """Returns the whole state, to compare two banks."""
         return [self.since, sorted(self._load_all()), self.references or {}]
 

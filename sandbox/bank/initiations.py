@@ -93,7 +93,7 @@ def find_repeated_initiation(
     reference was used before and an axis demands unique references.
     """
     same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
-    earlier = bank.initiation(same_reference[-1]) if same_reference else None
+    earlier = bank.find_initiation(same_reference[-1]) if same_reference else None
     if (
         isinstance(earlier, Payment | StandingOrder)
         and earlier.status in UNSIGNED
@@ -109,7 +109,7 @@ def find_repeated_initiation(
 def answer(bank: Bank, request_key: RequestKey, initiation: Payment | StandingOrder) -> InitiationOutcome:
     """Returns the outcome of an accepted initiation with a new SCA address, and stores the initiation under the
     Request-ID."""
-    token = initiation.sca_token = create_address(bank, initiation.id, bank.decisions_of(initiation).sca_address_life)
+    token = initiation.sca_token = create_address(bank, initiation.id, bank.find_decisions(initiation).sca_address_life)
     remember(bank, request_key, initiation.id, token)
     return InitiationOutcome(initiation.id, initiation.order.endtoend_identification, initiation.status, token)
 
@@ -135,7 +135,7 @@ def find(
             decided_by = {"fitting": len(fitting), "newest": list(fitting[-CONFLICTS_SHOWN:])}
             raise Refusal(Error.CONFLICT, input=field, decided_by=decided_by)
         reference = fitting[0] if fitting else ""
-    subject = bank.initiation(reference)
+    subject = bank.find_initiation(reference)
     if subject is None or subject.reference_group != group:
         raise Refusal(Error.NOT_FOUND, input=field)
     if subject.origin.client_id != client_id:

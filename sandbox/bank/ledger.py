@@ -140,15 +140,15 @@ class Ledger:
         """The number of postings so far. The newest posting has this number."""
         return self.past.count + self.posted
 
-    def balance(self, account: str, currency: str) -> Money:
-        return Money(self.number((account, currency)), currency)
+    def read_balance(self, account: str, currency: str) -> Money:
+        return Money(self.read_number((account, currency)), currency)
 
-    def number(self, key: Compartment) -> Decimal:
+    def read_number(self, key: Compartment) -> Decimal:
         """Returns the balance as a number, without its currency."""
         number = self._balances.get(key)
         return self.past.balances.get(key, NOTHING) if number is None else number
 
-    def lines(self, account: str, currency: str) -> Sequence[AccountLine]:
+    def list_lines(self, account: str, currency: str) -> Sequence[AccountLine]:
         """Returns the lines of a compartment, oldest first. They are not copied."""
         key = (account, currency)
         return self._lines.get(key) or self.past.lines.get(key, ())
@@ -165,7 +165,7 @@ class Ledger:
             account, amount = posting.account, posting.amount
             compartment = account, amount.currency
             before = balances.get(compartment)
-            balances[compartment] = (self.number(compartment) if before is None else before) + amount.number
+            balances[compartment] = (self.read_number(compartment) if before is None else before) + amount.number
             if account not in (OUTSIDE, EXCHANGE):
                 self._write(compartment, AccountLine(entry.on, number, posting, entry))
         self.posted += len(entry.postings)
@@ -183,7 +183,7 @@ class Ledger:
             sums[currency] += number
         return dict(sums)
 
-    def balances(self) -> dict[Compartment, Decimal]:
+    def list_balances(self) -> dict[Compartment, Decimal]:
         """Returns the balance of every compartment in which this bank booked something."""
         return dict(self._balances)
 

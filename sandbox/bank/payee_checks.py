@@ -27,7 +27,7 @@ DIFFERING_MAX = 50  # transactions of a file whose differing outcome is stored a
 
 def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> PayeeCheck:
     """Returns the outcome of a check of a name against an IBAN. Stores nothing."""
-    by_rule = bank.rulebook.payee_check_of(kind, iban, name, bank.clock.now)
+    by_rule = bank.rulebook.find_payee_check(kind, iban, name, bank.clock.now)
     if by_rule is not None:
         return by_rule
     account = bank.accounts.get(iban)
@@ -38,7 +38,7 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
     return check_holders(name, (bank.customers[owner].name for owner in account.owners))
 
 
-def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
+def find_check(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
     """Returns the stored outcome of a payment or a standing order. If none is stored, makes the check now. Returns None
     if the bank checks nothing."""
     if isinstance(initiation, BulkFile):
@@ -53,7 +53,7 @@ def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
 
 def note_check(bank: Bank, initiation: Initiation) -> None:
     """Stores the outcome in the initiation and in the journal, unless an outcome is stored already."""
-    outcome = check_of(bank, initiation)
+    outcome = find_check(bank, initiation)
     if isinstance(initiation, Payment | StandingOrder) and initiation.payee is None and outcome is not None:
         initiation.payee = outcome
         bank.note(initiation, Trigger.PAYEE_CHECKED, outcome.outcome)
@@ -66,7 +66,7 @@ def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
 
 def refuse_close_match(bank: Bank, initiation: Initiation) -> None:
     """Refuses the signature if the payee's name is only a close match, and an axis does not permit signing then."""
-    outcome = check_of(bank, initiation)
+    outcome = find_check(bank, initiation)
     if outcome is not None and is_stopped(bank, outcome):
         raise Refusal(Error.PAYEE_DIFFERS, name=outcome.name)
 
@@ -103,4 +103,6 @@ def check_file(bank: Bank, file: BulkFile) -> None:
 
 def must_be_shown(bank: Bank, initiation: Initiation) -> bool:
     """Whether the customer has to see an outcome before signing."""
-    return initiation.payees is not None if isinstance(initiation, BulkFile) else check_of(bank, initiation) is not None
+    return (
+        initiation.payees is not None if isinstance(initiation, BulkFile) else find_check(bank, initiation) is not None
+    )

@@ -31,10 +31,10 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
     now = bank.clock.now
     rule = bank.rulebook.match_or_refuse(rules.make_rule_facts(order, origin), now)
 
-    payment = Payment(bank.mint.draw_id(), order, origin, move_table_of(bank, order), now, Status.RCVD)
+    payment = Payment(bank.mint.draw_id(), order, origin, find_move_table(bank, order), now, Status.RCVD)
     payment.debtor, payment.customer = order.debtor, origin.customer
     initiations.register(bank, payment, rule, order.product, order.endtoend_identification)
-    decisions = bank.decisions_of(payment)
+    decisions = bank.find_decisions(payment)
     if bank.decisions.first_status == "PATC":
         bank.move(payment, Trigger.CHECKED)
     else:
@@ -77,7 +77,7 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
         fees.demand_funds(bank, order, debtor)
 
 
-def move_table_of(bank: Bank, order: PaymentRequest) -> str:
+def find_move_table(bank: Bank, order: PaymentRequest) -> str:
     """Returns the name of the payment's table of moves. By the setting `settled_status` it ends in ACSC or in ACSP."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 

@@ -326,7 +326,7 @@ class BulkFile:
 
     @property
     def reference_group(self) -> str:
-        return self.kind.group_of(self.format)
+        return self.kind.make_group(self.format)
 
     @property
     def is_validated(self) -> bool:

@@ -219,7 +219,7 @@ class Rulebook:
             return number, counted
         return None, counted
 
-    def payee_check_of(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
+    def find_payee_check(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
         """Returns the outcome of the first rule whose conditions name only the payee, or None. Counts nothing."""
         facts = RuleFacts(kind, "", creditor_iban=iban, creditor_name=name)
         for number in self._of_payees:

@@ -22,7 +22,7 @@ def find_waiting_initiation(bank: Bank, token: str) -> Initiation:
     address = bank.sca_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")
-    initiation = bank.initiation(address.subject_id)
+    initiation = bank.find_initiation(address.subject_id)
     assert initiation is not None
     if initiation.status not in UNSIGNED or initiation.signatures:
         raise Refusal(Error.ALREADY_OVER, status=initiation.status.value)
@@ -198,7 +198,7 @@ def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
 def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initiation:
     """Returns an initiation that waits for a further signature of this customer. Refuses any other initiation."""
     accounts.demand_unblocked(bank, demand_customer(bank, customer).id)
-    initiation = bank.initiation(payment_id)
+    initiation = bank.find_initiation(payment_id)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
     if initiation.status in UNSIGNED and not initiation.signatures:
@@ -212,7 +212,7 @@ def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initi
 
 def list_to_sign(bank: Bank, customer: str) -> list[Initiation]:
     """Returns the initiations that wait for a customer's further signature."""
-    partly_signed = [bank.initiation(subject_id) for subject_id in bank.partly_signed]
+    partly_signed = [bank.find_initiation(subject_id) for subject_id in bank.partly_signed]
     return [
         initiation
         for initiation in partly_signed

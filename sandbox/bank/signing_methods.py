@@ -40,7 +40,7 @@ class Risk(NamedTuple):
     limit: Callable[[Decisions], int] | None = None  # in EUR; the sentence names it
 
 
-def amount_of(initiation: Initiation | None) -> Decimal:
+def find_amount(initiation: Initiation | None) -> Decimal:
     """Returns the amount in EUR, for a standing order of one execution. It is 0 if no amount is fixed."""
     if initiation is None:
         return Decimal()
@@ -97,7 +97,7 @@ def is_first_use(bank: Bank, attempt: SigningAttempt) -> bool:
 def _find_used_accounts(bank: Bank, customer: str) -> Iterator[str]:
     """Yields the accounts for which the customer signed something."""
     names = (name for list_name in ("payments", "orders") for name in bank.leaving_from.get((customer, list_name), ()))
-    for initiation in map(bank.initiation, names):
+    for initiation in map(bank.find_initiation, names):
         if initiation is None or customer not in initiation.signatures:
             continue
         if isinstance(initiation, BulkFile):
@@ -113,14 +113,14 @@ RISKS = (
         "large",
         (APP, BIOMETRICS, IDENTITY_APP),
         "it is not accepted over {limit:,} EUR",
-        lambda bank, attempt: amount_of(attempt.initiation) > bank.decisions.large_amount,
+        lambda bank, attempt: find_amount(attempt.initiation) > bank.decisions.large_amount,
         lambda decisions: decisions.large_amount,
     ),
     Risk(
         "amount",
         (BIOMETRICS,),
         "it is not accepted over {limit:,} EUR",
-        lambda bank, attempt: amount_of(attempt.initiation) > bank.decisions.risky_amount,
+        lambda bank, attempt: find_amount(attempt.initiation) > bank.decisions.risky_amount,
         lambda decisions: decisions.risky_amount,
     ),
     Risk("country", (BIOMETRICS,), "the beneficiary's bank is outside SEPA", leaves_sepa),

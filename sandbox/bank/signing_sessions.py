@@ -152,7 +152,7 @@ def list_own_initiations(bank: Bank, customer: str, list_name: str, page: int) -
 
     Initiations that ended without a signature are left out, because no customer ordered them.
     """
-    initiations = map(bank.initiation, reversed(bank.leaving_from.get((customer, list_name), ())))
+    initiations = map(bank.find_initiation, reversed(bank.leaving_from.get((customer, list_name), ())))
     listed = (each for each in initiations if each is not None and (each.signatures or each.status in UNSIGNED))
     page_rows = list(islice(listed, (page - 1) * SHOWN, page * SHOWN + 1))
     return page_rows[:SHOWN], len(page_rows) > SHOWN
@@ -172,7 +172,7 @@ def _is_theirs(bank: Bank, initiation: Initiation, customer: str) -> bool:
 
 def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
     """Cancels an initiation in the bank's own channel, where DELETE would be permitted (service 3.4)."""
-    (_, customer), initiation = demand_logged_in(bank, session_id), bank.initiation(subject_id)
+    (_, customer), initiation = demand_logged_in(bank, session_id), bank.find_initiation(subject_id)
     if initiation is None or not _is_theirs(bank, initiation, customer):
         raise Refusal(Error.NOT_FOUND, input="payment")
     cancel = find_effect(initiation, Trigger.CANCELLED).forced

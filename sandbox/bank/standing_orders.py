@@ -115,7 +115,7 @@ def complete(bank: Bank, order: StandingOrder) -> None:
     if bank.decisions.signed_order == "ACWP":
         activate(bank, order)
         return
-    bank.agenda.add(bank.clock.now + bank.decisions_of(order).contract_activation, order.id, Trigger.ACTIVATED)
+    bank.agenda.add(bank.clock.now + bank.find_decisions(order).contract_activation, order.id, Trigger.ACTIVATED)
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:

@@ -162,16 +162,16 @@ class Bank:
 
     def find_subject(self, subject_id: str) -> Subject | None:
         """Returns the initiation or the batch of a file with that id, or None."""
-        initiation = self.initiation(subject_id)
+        initiation = self.find_initiation(subject_id)
         if initiation is None and "/" in subject_id:
             return self._find_batch(*subject_id.split("/", 1))
         return initiation
 
-    def initiation(self, subject_id: str) -> Initiation | None:
+    def find_initiation(self, subject_id: str) -> Initiation | None:
         """Returns the initiation with that id, or None. A batch of a file is not an initiation."""
         return self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
 
-    def register_of(self, kind: InitiationKind) -> Mapping[str, Initiation]:
+    def find_register(self, kind: InitiationKind) -> Mapping[str, Initiation]:
         register: Mapping[str, Initiation] = getattr(self, kind.register)
         return register
 
@@ -181,7 +181,7 @@ class Bank:
         place = int(number) if bulk and number.isascii() and number.isdecimal() and len(number) < 10 else 0
         return bulk.parts[place - 1] if bulk and 0 < place <= len(bulk.parts) else None
 
-    def subject(self, subject_id: str) -> Subject:
+    def demand_subject(self, subject_id: str) -> Subject:
         subject = self.find_subject(subject_id)
         assert subject is not None, f"nothing is called {subject_id}"
         return subject
@@ -218,7 +218,7 @@ class Bank:
     def _write(
         self, subject: Subject, trigger: Trigger, source: Status | None, target: Status, reason: str | None
     ) -> None:
-        rule = self.title_of(subject) if source is None else self.rule_at_work
+        rule = self.find_title(subject) if source is None else self.rule_at_work
         fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason, rule)
         self.journal.append(fact)
         subject.history = (*subject.history, fact)
@@ -234,15 +234,15 @@ class Bank:
         if rule.psu is not None and status is subject.kind.waits:
             self.agenda.add(self.clock.now + rule.psu.after, subject.id, Trigger.PSU_ACTS)
 
-    def title_of(self, subject: Subject) -> str | None:
+    def find_title(self, subject: Subject) -> str | None:
         """Returns the title of the rule that matched a subject, or None."""
         return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
-    def decisions_of(self, subject: Initiation) -> Decisions:
+    def find_decisions(self, subject: Initiation) -> Decisions:
         """Returns the decisions with the timings of the rule that matched a subject."""
-        return self.decisions_of_rule(subject.rule)
+        return self.find_decisions_of_rule(subject.rule)
 
-    def decisions_of_rule(self, rule: int | None) -> Decisions:
+    def find_decisions_of_rule(self, rule: int | None) -> Decisions:
         if rule is None or not self.rulebook.rules[rule].timings:
             return self.decisions
         return self._copy_noting(self.rulebook.rules[rule].with_timings(self.settings))

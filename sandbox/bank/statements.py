@@ -69,7 +69,7 @@ def read_balance(bank: Bank, iban: str, currency: str) -> Money:
     """Returns the balance that account information shows. Under an axis, reserved amounts are subtracted."""
     if bank.decisions.balance_is == "available":
         return Money(compute_unreserved_balance(bank, Debtor(iban, currency)), currency)
-    return bank.ledger.balance(iban, currency)
+    return bank.ledger.read_balance(iban, currency)
 
 
 def demand_consent(bank: Bank, grant: Grant) -> Consent:
@@ -140,7 +140,7 @@ def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     newest = bank.ledger.count if query.newest is None else query.newest
     backwards = bank.decisions.order_of_items == "newest_first"
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
-    windows = (select_lines(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
+    windows = (select_lines(bank.ledger.list_lines(query.iban, name), query, oldest, backwards) for name in currencies)
     first, *other_windows = windows
     lines = heapq.merge(first, *other_windows, key=make_sort_key, reverse=backwards) if other_windows else first
     is_first = query.before in (None, FIRST, LAST)  # the first page with lines; an empty page may come before it
@@ -263,5 +263,5 @@ def book_by_hand(
     ours = Posting(iban, amount, other_account, other_name)
     entry = LedgerEntry(bank.mint.draw_id(), on, on, (ours, Posting(OUTSIDE, -amount)), text, structured, "BY HAND")
     bank.ledger.post(entry)
-    lines = bank.ledger.lines(iban, amount.currency)
+    lines = bank.ledger.list_lines(iban, amount.currency)
     return next(line for line in reversed(lines) if line.entry is entry)

@@ -31,11 +31,11 @@ def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         returns.book(bank, subject_id)
         return
     if trigger is Trigger.PSU_ACTS:
-        owner = bank.consent_addresses.get(subject_id) or bank.initiation(subject_id)
+        owner = bank.consent_addresses.get(subject_id) or bank.find_initiation(subject_id)
         if owner is not None:  # a consent address may be forgotten since
             act_as_customer(bank, owner)
         return
-    subject = bank.subject(subject_id)
+    subject = bank.demand_subject(subject_id)
     if trigger is Trigger.RULED:
         _move_by_rule(bank, subject)
     elif bank.can(subject, trigger):

@@ -32,7 +32,7 @@ def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[st
     code = bank.mint.draw_secret()
     if bank.decisions.code_characters == "reserved":
         code = f"+/{code}=="
-    until = bank.clock.now + bank.decisions_of_rule(rule).code_life
+    until = bank.clock.now + bank.find_decisions_of_rule(rule).code_life
     if bank.decisions.callback_arrival == "late":
         until = bank.clock.now
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
@@ -43,9 +43,9 @@ def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[st
     return code
 
 
-def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
+def demand_grant(bank: Bank, token: str, client_id: str) -> Grant:
     """Returns the grant of an access token. Refuses replaced, expired and foreign tokens (choice 2)."""
-    pair = _pair_of(bank, bank.access_tokens, token, client_id, Error.ACCESS_TOKEN_REFUSED, "Authorization")
+    pair = _demand_pair(bank, bank.access_tokens, token, client_id, Error.ACCESS_TOKEN_REFUSED, "Authorization")
     if bank.clock.now >= pair.until:
         facts = {"expired_at": pair.until, "life_seconds": int(bank.decisions.access_token_life.total_seconds())}
         raise Refusal(
@@ -54,7 +54,9 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     return pair.grant
 
 
-def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> TokenPair:
+def _demand_pair(
+    bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, error: Error, field: str
+) -> TokenPair:
     """Returns the token pair of a client's access or refresh token. Refuses a token that is not valid any more."""
     key = keys.get(token)
     pair = None if key is None else bank.pairs.get(key)
@@ -146,7 +148,9 @@ def use_sca_token(bank: Bank, token: str) -> bool:
 
 def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> IssuedTokens:
     """Replaces a pair of tokens by a new one (service 3.5)."""
-    pair = _pair_of(bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token")
+    pair = _demand_pair(
+        bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token"
+    )
     if scope is not None and scope != pair.grant.scope:
         reason, decided_by = f"granted was {pair.grant.scope}", {"scope": scope, "granted": pair.grant.scope}
         raise Refusal(Error.INPUT_INVALID, input="scope", why=reason, clause="service 4.8", decided_by=decided_by)

@@ -37,7 +37,7 @@ def fits(text: str, pattern: str) -> bool:
 
 def split_pattern(pattern: str) -> list[list[CharacterMatcher]]:
     pieces: list[list[CharacterMatcher]] = [[]]
-    for sign in signs_in(pattern):
+    for sign in list_signs(pattern):
         if sign == "*":
             pieces.append([])
         else:
@@ -48,7 +48,7 @@ def split_pattern(pattern: str) -> list[list[CharacterMatcher]]:
 short_pieces = lru_cache(maxsize=1024)(split_pattern)
 
 
-def signs_in(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:
+def list_signs(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:
     """Yields the characters and character classes of a pattern. A `[` without an end is a character."""
     at = 0
     while at < len(pattern):
@@ -57,11 +57,11 @@ def signs_in(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:
             yield pattern[at]
             at += 1
         else:
-            yield "[", class_of(pattern[at + 1 : end])
+            yield "[", make_matcher(pattern[at + 1 : end])
             at = end + 1
 
 
-def class_of(inside: str) -> Callable[[str], bool]:
+def make_matcher(inside: str) -> Callable[[str], bool]:
     includes = not inside.startswith("!")
     inside = inside.removeprefix("!")
     single, ranges, at = set[str](), list[tuple[str, str]](), 0

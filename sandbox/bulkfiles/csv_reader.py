@@ -72,7 +72,7 @@ class CsvFileReader(FileReader):
             self.findings.add(place, "COLUMNS", f"it has {len(cells)} columns, not {len(HEADER)}")
             return
         row = dict(zip(HEADER, cells, strict=True))
-        draft = self._draft_of(place, row["debtor_iban"], row["requested_execution_date"])
+        draft = self._find_draft(place, row["debtor_iban"], row["requested_execution_date"])
         structured, unstructured = row["remittance_structured"], row["remittance_unstructured"]
         transfer = TransferText(
             place,
@@ -93,7 +93,7 @@ class CsvFileReader(FileReader):
         )
         draft.add(transfer, ((place, code, f"{COLUMNS.get(name, name)}: {text}") for name, code, text in faults))
 
-    def _draft_of(self, place: str, debtor: str, day: str) -> BatchDraft:
+    def _find_draft(self, place: str, debtor: str, day: str) -> BatchDraft:
         if (debtor, day) in self.drafts:
             return self.drafts[debtor, day]
         name = f"BULK-{len(self.drafts) + 1}"

@@ -173,10 +173,10 @@ class ElementStream:
             yield ElementPart.ROOT, element
         elif parent is self._root and self._message is None and element.tag == self._tag("CstmrCdtTrfInitn"):
             self._message = element
-            self._batches = self._repeated_elements_of("PmtInf", BATCH)
+            self._batches = self._make_repeated_elements("PmtInf", BATCH)
         elif parent is self._message and element.tag == self._tag("PmtInf"):
             self._batch = element
-            self._transactions = self._repeated_elements_of("CdtTrfTxInf", TRANSACTION)
+            self._transactions = self._make_repeated_elements("CdtTrfTxInf", TRANSACTION)
             yield ElementPart.BATCH_START, element
 
     def _end(self, element: Any) -> Iterator[tuple[ElementPart, Any]]:
@@ -199,7 +199,7 @@ class ElementStream:
     def _tag(self, name: str) -> str:
         return f"{{{NAMESPACE}{self.version}}}{name}"
 
-    def _repeated_elements_of(self, name: str, minimal: str) -> RepeatedElements:
+    def _make_repeated_elements(self, name: str, minimal: str) -> RepeatedElements:
         text = minimal.format(namespace=NAMESPACE + self.version, date=DATES[self.version])
         return RepeatedElements(self._tag(name), text)
 

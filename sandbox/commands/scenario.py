@@ -39,7 +39,7 @@ class RunOptions:
 class RunExtension(Protocol):
     """Options that an extension adds to `scenario run`, and what these options do."""
 
-    def variants_of(self) -> Mapping[str, str]:
+    def list_variants(self) -> Mapping[str, str]:
         """Returns the variants with which each scenario's bank is started. Ends the command if an option is wrong."""
 
     def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
@@ -117,7 +117,7 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
     from sandbox.player.runs import Differing, UnreadableFile, serve_worlds, write_junit_of_scenarios
     from sandbox.player.runs import run as play_all
 
-    differing = Differing(dict(ChainMap(*(dict(extension.variants_of()) for extension in extensions))))
+    differing = Differing(dict(ChainMap(*(dict(extension.list_variants()) for extension in extensions))))
     readings = _read(order.scenarios)
     scripts, unreadable = _select_scripts(readings), _print_unreadable(readings)
     reports: list[ScenarioReport] = []

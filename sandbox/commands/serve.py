@@ -100,7 +100,7 @@ def serve(
 def describe_seed(worlds: Any) -> str:
     """Returns the seed as text. A user can give this text to `--seed`, unless its secret part is hidden or the seed
     comes from the state file."""
-    server, began, expected = worlds.beginning, worlds.default.beginning, worlds.beginning_of("default")
+    server, began, expected = worlds.beginning, worlds.default.beginning, worlds.make_beginning("default")
     if (began.seed, began.secret) != (expected.seed, expected.secret):
         return f"{began.seed} of the state file"
     if worlds.guarded:

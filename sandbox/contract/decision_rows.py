@@ -130,10 +130,10 @@ class Axis:
         """Whether every value agrees with the text of the service."""
         return all(value.within for value in self.values)
 
-    def value(self, name: str) -> Value:
+    def find_value(self, name: str) -> Value:
         return {value.name: value for value in self.values}[name]
 
-    def of_field(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
+    def complete(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
         """Returns the axis as declared by the field `name`, with its fields filled in.
 
         If its values name fields of `Decisions`, each value then sets all the fields that any value names. A field that
@@ -149,7 +149,7 @@ class Axis:
             values.append(replace(value, fields=tuple(sorted((default_fields | changes).items()))))
         return replace(self, name=self.name or name, values=tuple(values))
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Returns the axis as a JSON row of the list of axes."""
         return {
             "name": self.name,
@@ -180,9 +180,9 @@ class AxisTopic:
 
     def __call__(self, clause: str, about: str, brings: str, *values: tuple[Any, ...], **more: Any) -> Any:
         """Returns a dataclass field that is an axis."""
-        return field(default=values[0][0], metadata={"axis": self.row(clause, about, brings, *values, **more)})
+        return field(default=values[0][0], metadata={"axis": self.make_axis(clause, about, brings, *values, **more)})
 
-    def row(
+    def make_axis(
         self,
         clause: str,
         about: str,

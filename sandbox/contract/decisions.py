@@ -48,7 +48,7 @@ def _collect_settings() -> dict[str, Setting]:
 def _collect_axes() -> dict[str, Axis]:
     defaults = {row.name: row.default for row in fields(Decisions)}
     rows = [(row.name, row.metadata["axis"]) for row in fields(Decisions) if row.metadata.get("axis")]
-    axes = [row.of_field(name, defaults) for name, row in rows]
+    axes = [row.complete(name, defaults) for name, row in rows]
     return {axis.name: axis for axis in sorted(axes, key=lambda axis: TOPICS.index(axis.topic))}
 
 
@@ -106,7 +106,7 @@ def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
     settings = {name: value for name, value in changes.items() if name != "variants"}
     variants = dict(changes.get("variants", ()))
     variant_fields = {
-        name: value for axis, of_axis in variants.items() for name, value in AXES[axis].value(of_axis).fields
+        name: value for axis, of_axis in variants.items() for name, value in AXES[axis].find_value(of_axis).fields
     }
     axis_values = dict(decisions.named) | {axis: value for axis, value in variants.items() if axis in SET_BY_SETTINGS}
     changed = replace(decisions, **variant_fields | settings)
@@ -123,4 +123,4 @@ def find_axis_value(decisions: Decisions, axis: Axis) -> str | None:
 
 
 def _holds(decisions: Decisions, axis: str, value: str) -> bool:
-    return all(getattr(decisions, name) == expected for name, expected in AXES[axis].value(value).fields)
+    return all(getattr(decisions, name) == expected for name, expected in AXES[axis].find_value(value).fields)

@@ -19,14 +19,14 @@ token, account = AxisTopic("tokens"), AxisTopic("accounts")
 class AccountDecisions:
     code_life: timedelta = setting(
         Topic.CONSENTS, "choice 5", timedelta(minutes=10), "How long an authorisation code can be exchanged.",
-        axis=token.row(
+        axis=token.make_axis(
             "service 4.8", "How long a callback's code lives.", "a code that is exchanged later",
             ("long", "10 minutes."), ("short", "30 seconds.", timedelta(seconds=30)), shown_by="exchanges_late shop",
         ),
     )
     sca_token_life: timedelta = setting(
         Topic.CONSENTS, "choice 2", timedelta(hours=1), "How long the token of a signed initiation is valid.",
-        axis=token.row(
+        axis=token.make_axis(
             "service 4.8", "How long an SCA token opens the full history.", "an SCA token that is kept",
             ("long", "1 hour."), ("short", "5 minutes.", timedelta(minutes=5)), shown_by="reads_history shop",
         ),
@@ -34,21 +34,21 @@ class AccountDecisions:
     sca_renewal_after: timedelta = setting(
         Topic.CONSENTS, "choice 8", timedelta(days=90),
         "After this time the customer must authenticate again for older transactions.",
-        axis=token.row(
+        axis=token.make_axis(
             "service 4.10", "After how long the PSU must authenticate again.", "a constant of 90 days",
             ("90_days", "90 days."), ("180_days+", "180 days.", timedelta(days=180)), shown_by="renews shop",
         ),
     )
     consent_life: timedelta = setting(
         Topic.CONSENTS, "choice 8", timedelta(days=180), "How long a consent is valid.",
-        axis=token.row(
+        axis=token.make_axis(
             "service 4.7", "How long a consent lives.", "a constant of 180 days",
             ("180_days", "180 days."), ("90_days", "90 days.", timedelta(days=90)), shown_by="renews shop",
         ),
     )
     consent_address_life: timedelta = setting(
         Topic.CONSENTS, "choice 8", timedelta(minutes=15), "How long a consent address can be opened.",
-        axis=token.row(
+        axis=token.make_axis(
             "service 4.7", "How long a consent address lives.", "an address that is kept for later",
             ("long", "15 minutes."), ("short", "3 minutes.", timedelta(minutes=3)), shown_by="consents_late shop",
         ),
@@ -134,7 +134,7 @@ class AccountDecisions:
     )
     page_size: int = setting(
         Topic.ACCOUNTS, "choice 8", 50, "Transactions on a page where the caller names no number; 50 at most.", most=50,
-        axis=account.row(
+        axis=account.make_axis(
             "service 4.10", "How many transactions a page has when no pagesize is sent.",
             "taking the first page for all",
             ("50", "50."), ("10", "10.", 10), shown_by="reads",

@@ -28,7 +28,7 @@ class HttpDecisions:
     vendor: str = setting(
         Topic.INTERFACE, "choice 2", "service", "The word in Accept: application/vnd.<word>.api+json.",
         form=(r"[a-z0-9][a-z0-9.-]{0,60}", "service"),
-        axis=header.row(
+        axis=header.make_axis(
             "service 4.0", "The word in application/vnd.<vendor>.api+json.", "a hard-coded Accept",
             ("service", "Accept is application/vnd.service.api+json."),
             ("bank.example", "Accept is application/vnd.bank.example.api+json."), shown_by="pays shop",
@@ -37,7 +37,7 @@ class HttpDecisions:
     request_id_reuse: Literal["replay", "refuse", "allow"] = setting(
         Topic.INTERFACE, "choice 2", "replay",
         "What a used Request-ID gets: the same reply again, a refusal, or a new initiation.",
-        axis=header.row(
+        axis=header.make_axis(
             "service 4.0", "What a Request-ID does that was used before.", "a second payment when a POST is sent again",
             ("replay", "The identical initiation gets the first reply again."), ("refuse", "It is refused with 400."),
             ("allow", "It is a call like any other."), shown_by="loses_a_reply",
@@ -45,7 +45,7 @@ class HttpDecisions:
     )
     requests_per_minute: int = setting(
         Topic.LIMITS, "choice 13", 0, "Calls of a client in one minute; 0 is no limit.", least=0,
-        axis=header.row(
+        axis=header.make_axis(
             "service 8", "How much a client may call.", "no back-off after 429",
             ("none", "As much as it likes."), ("minute", "20 calls a minute, then 429.", 20),
             ("day", "4 reads of an account a day without its PSU, then 429.", {"reads_per_day": 4}),
@@ -150,7 +150,7 @@ class HttpDecisions:
     signatures: Literal["lenient", "off", "strict"] = setting(
         Topic.SIGNATURES, "choice 2", "lenient",
         "off: not read. lenient: verified where they are sent. strict: required on each initiation.",
-        axis=proof.row(
+        axis=proof.make_axis(
             "service 5.8", "Whether initiations must be signed.", "an unsigned initiation",
             ("lenient", "Signature, Digest and Date are verified when they are there."),
             ("off+", "They are not looked at."), ("strict", "All three are required."), shown_by="proves shop",
@@ -161,7 +161,7 @@ class HttpDecisions:
     sca_methods: Literal["by_risk", "card_reader", "app"] = setting(
         Topic.SIGNING, "service 5.7", "by_risk",
         "How customers approve: by card reader or app alone, or by the methods they activated.",
-        axis=proof.row(
+        axis=proof.make_axis(
             "service 5.7", "How customers sign and consent.", "a time-out too short",
             ("by_risk", "As the customer activated; a risk refuses some methods."),
             ("card_reader", "The card reader alone."), ("app", "The bank's app alone, for which a page waits."),
@@ -181,7 +181,7 @@ class HttpDecisions:
     date_tolerance: timedelta = setting(
         Topic.SIGNATURES, "choice 9", timedelta(minutes=3),
         "How far the header Date of a signed call may be from bank time.",
-        axis=proof.row(
+        axis=proof.make_axis(
             "service 5.8", "How far Date may be from the bank's time.", "a clock that is wrong",
             ("long", "3 minutes."), ("short", "30 seconds.", timedelta(seconds=30)), shown_by="proves",
         ),
@@ -189,7 +189,7 @@ class HttpDecisions:
     client_certificates: Literal["off", "proxy", "tls"] = setting(
         Topic.SIGNATURES, "choice 9", "off",
         "Where the client's certificate comes from: nowhere, a proxy's header, or the TLS handshake.",
-        axis=proof.row(
+        axis=proof.make_axis(
             "service 5.1", "Whether a client certificate is demanded.", "495, and a proxy that forwards no certificate",
             ("off", "None is looked at."), ("proxy", "A proxy passes it on in a header; without one 495."),
             ("tls", "It comes with the handshake; without one 495."), shown_by="shows_a_certificate",
@@ -197,7 +197,7 @@ class HttpDecisions:
     )
     certificate_clock: Literal["real", "bank"] = setting(
         Topic.SIGNATURES, "choice 9", "real", "Whose time a certificate must cover: the machine's or the bank's.",
-        axis=proof.row(
+        axis=proof.make_axis(
             "service 5.1", "Whose time a certificate must cover.", "a certificate that ends",
             ("real", "Real time."), ("bank", "The bank's time."), shown_by="shows_a_certificate",
         ),

@@ -15,7 +15,7 @@ class OrderDecisions:
     contract_activation: timedelta = setting(
         Topic.PAYMENTS, "choice 6", timedelta(seconds=1),
         "How long after the signature a standing order becomes active.",
-        axis=order.row(
+        axis=order.make_axis(
             "service 3.2", "How long a signed standing order stays PDNG.",
             "reading the status once, right after the signature",
             ("at_once", "1 second."), ("late", "5 minutes.", timedelta(minutes=5)), shown_by="orders",
@@ -57,14 +57,14 @@ class OrderDecisions:
     )
     bulk_validation: timedelta = setting(
         Topic.FILES, "choice 7", timedelta(minutes=2), "How long the validation of a file takes.",
-        axis=file.row(
+        axis=file.make_axis(
             "service 4.6", "How long the validation of a file takes.", "giving up before the address appears",
             ("fast", "2 minutes."), ("slow", "9 minutes.", timedelta(minutes=9)), shown_by="sends",
         ),
     )
     bulk_execution: timedelta = setting(
         Topic.FILES, "choice 7", timedelta(minutes=1), "How long after the signature a bulk of today is executed.",
-        axis=file.row(
+        axis=file.make_axis(
             "service 3.3", "How long a file of today takes after its signature.", "a fixed pause",
             ("fast", "60 seconds."), ("slow", "30 minutes.", timedelta(minutes=30)), shown_by="sends",
         ),

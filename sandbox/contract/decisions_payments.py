@@ -16,7 +16,7 @@ initiation, settling = AxisTopic("initiation"), AxisTopic("settling")
 class PaymentDecisions:
     technical_checks: timedelta = setting(
         Topic.PAYMENTS, "choice 5", timedelta(seconds=1), "How long the technical checks of an initiation take.",
-        axis=initiation.row(
+        axis=initiation.make_axis(
             "service 3.3", "How long RCVD lasts.", "a fixed pause before the next call",
             ("short", "1 second."), ("long", "60 seconds.", timedelta(minutes=1)), shown_by="pays shop",
         ),
@@ -24,7 +24,7 @@ class PaymentDecisions:
     sca_address_life: timedelta = setting(
         Topic.SIGNING, "choice 5", timedelta(minutes=5),
         "How long a signing address can be opened; service 4.6 says a few minutes.",
-        axis=initiation.row(
+        axis=initiation.make_axis(
             "service 4.6", "How long an SCA address lives: a few minutes.", "an address that is kept for later",
             ("long", "5 minutes."), ("short", "2 minutes.", timedelta(minutes=2)), shown_by="comes_late shop",
         ),
@@ -163,7 +163,7 @@ class PaymentDecisions:
     )
     settled_status: Literal["ACSC", "ACSP"] = setting(
         Topic.PAYMENTS, "choice 5", "ACSC", "The status in which a settled payment ends.",
-        axis=settling.row(
+        axis=settling.make_axis(
             "service 3.1", "The status at which settlement ends.", "waiting for ACSC",
             ("ACSC", "It ends at ACSC."), ("ACSP", "It ends at ACSP; ACSC never appears."),
             name="final_status", shown_by="pays shop",
@@ -171,7 +171,7 @@ class PaymentDecisions:
     )
     closed_days: Literal["ignore", "respect"] = setting(
         Topic.PAYMENTS, "choice 5", "ignore", "Whether a direct payment waits for the next banking day.",
-        axis=settling.row(
+        axis=settling.make_axis(
             "service 2.1", "Whether a closed day delays a payment of today.",
             "a payment of a weekend that is waited for",
             ("ignore", "It is executed at once."), ("respect", "It waits for 06:00 of the next banking day."),
@@ -180,7 +180,7 @@ class PaymentDecisions:
     )
     cut_off: Literal["off", "15:00"] = setting(
         Topic.PAYMENTS, "choice 14", "off", "Until when a payment is executed on the same banking day.",
-        axis=settling.row(
+        axis=settling.make_axis(
             "service 2.1", "Until when a SEPA or cross-border payment is executed on the same banking day.",
             "a payment of the evening that is waited for",
             ("off", "There is no such time."),
@@ -194,7 +194,7 @@ class PaymentDecisions:
     )
     settlement_ends: timedelta = setting(
         Topic.PAYMENTS, "choice 5", timedelta(minutes=1), "How long after the signature settlement ends.",
-        axis=settling.row(
+        axis=settling.make_axis(
             "service 3.3", "How long a direct payment takes after its signature.",
             "a fixed pause, or a deadline of a minute",
             ("fast", "ACSP after 5 seconds, ACSC after 60."),
@@ -206,14 +206,14 @@ class PaymentDecisions:
     instant_settlement: timedelta = setting(
         Topic.PAYMENTS, "choice 5", timedelta(seconds=3),
         "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds.", longest=timedelta(seconds=10),
-        axis=settling.row(
+        axis=settling.make_axis(
             "service 2.1", "How long an instant payment takes.", "a deadline of less than 10 seconds",
             ("fast", "3 seconds."), ("slow", "10 seconds.", timedelta(seconds=10)), shown_by="pays_at_once",
         ),
     )
     instant_outcome: Literal["settles", "AB05", "AB06", "AB08", "AC04", "AC06", "AM04", "AG01", "TM01"] = setting(
         Topic.PAYMENTS, "choice 14", "settles", "What becomes of a signed instant payment.",
-        axis=settling.row(
+        axis=settling.make_axis(
             "service 1", "What becomes of a signed instant payment.", "a signature that is taken for a payment",
             ("settles", "The beneficiary is credited."),
             ("AB05", "RJCT after 10 seconds: the beneficiary's bank did not answer in time."),
@@ -228,7 +228,7 @@ class PaymentDecisions:
     )
     payee_check: Literal["off", "page"] = setting(
         Topic.SIGNING, "choice 14", "off", "Whether the customer sees the verification of payee before they sign.",
-        axis=initiation.row(
+        axis=initiation.make_axis(
             "service 5.2", "Whether the bank's page checks the name of the beneficiary.",
             "a test that clicks through the bank's pages",
             ("off", "It does not."), ("page", "It shows the outcome between the review and the signature."),
@@ -238,7 +238,7 @@ class PaymentDecisions:
     payee_close: Literal["warns", "stops"] = setting(
         Topic.SIGNING, "choice 14", "warns",
         "Whether the customer may go on after a close match of the verification of payee.",
-        axis=initiation.row(
+        axis=initiation.make_axis(
             "service 5.2", "What follows a close match of the beneficiary's name, where the page checks it.",
             "names that are sent as the payer typed them",
             ("warns", "The customer goes on or leaves."),
@@ -249,7 +249,7 @@ class PaymentDecisions:
     recycling_tries: int = setting(
         Topic.PAYMENTS, "choice 5", 3, "How often a payment without funds is tried again after its execution date.",
         least=0, most=1000,
-        axis=settling.row(
+        axis=settling.make_axis(
             "service 3.3", "How often a payment is tried again while funds are missing.", "a constant number of days",
             ("3", "3 times."), ("0", "Never: RJCT at once.", 0), ("10", "10 times.", 10),
             shown_by="lacks_money_on_the_day",

@@ -124,11 +124,11 @@ class BodyRow:
     fields: tuple[Field, ...]
     clause: str  # decides which column requires or excludes a field; empty: the clause of the field's row decides
 
-    def clause_of(self, path: str) -> str:
+    def find_clause(self, path: str) -> str:
         """Returns the clause that decides which values are right at a path. For an unknown path, this is choice 5."""
         return self.by_path[path].clause if path in self.by_path else "choice 5"
 
-    def use_of(self, field: Field, column: str) -> Use:
+    def find_use(self, field: Field, column: str) -> Use:
         return LETTERS[field.uses[self.columns.index(column)]]
 
     @cached_property
@@ -145,11 +145,11 @@ class BodyRow:
         """The path of each field by its names in a scenario."""
         return {word: field.path for field in self.fields for word in field.words}
 
-    def parts(self, outer: str) -> list[Field]:
+    def list_parts(self, outer: str) -> list[Field]:
         """Returns the fields of an object."""
         return [field for field in self.fields if field.outer == outer and field.inner]
 
-    def outers(self) -> Iterator[Field]:
+    def list_outers(self) -> Iterator[Field]:
         """Yields the fields and objects of the first level."""
         return (field for field in self.fields if not field.inner)
 

@@ -227,7 +227,7 @@ FIELDS = PAYMENT.stated  # the table of service 2.1
 
 def find_use(path: str, product: Product) -> Use:
     """Returns whether the field is required, optional or absent for a payment of that product."""
-    return PAYMENT.use_of(FIELDS[path], product.name)
+    return PAYMENT.find_use(FIELDS[path], product.name)
 
 
 def find_usual_charges(product: str) -> dict[str, str]:

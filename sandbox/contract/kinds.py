@@ -32,7 +32,7 @@ class InitiationKind:
         """The word by which a refusal names the id."""
         return self.id.replace("_", "-")
 
-    def group_of(self, product: str) -> str:
+    def make_group(self, product: str) -> str:
         return self.group.format(product=product)
 
 

@@ -67,12 +67,12 @@ class Operation:
         """Whether the operation has several versions, and the service's text does not say which one it describes."""
         return not self.is_version_named and len(self.versions) > 1
 
-    def versions_for(self, product: str | None) -> tuple[int, ...]:
+    def list_versions(self, product: str | None) -> tuple[int, ...]:
         """Returns the versions that this operation has for a product."""
         limits = dict(self.only)
         return tuple(version for version in self.versions if product in limits.get(version, (product,)))
 
-    def media_for(self, product: str | None) -> tuple[str, ...]:
+    def list_media(self, product: str | None) -> tuple[str, ...]:
         """Returns the media types of its body for a product."""
         return dict(self.media_of).get(product or "", self.media)
 

@@ -64,7 +64,7 @@ class Fixtures:
     profiles: dict[str, Profile] = field(compare=False, repr=False)  # by IBAN
     names: dict[str, str] = field(compare=False, repr=False)  # the IBANs of accounts, by their names in the file
 
-    def iban_of(self, name: str) -> str | None:
+    def find_iban(self, name: str) -> str | None:
         """Returns the IBAN of the account that has this IBAN, this name, or an owner of this name, or None."""
         if name in self.accounts:
             return name
@@ -174,7 +174,7 @@ HABIT = shapes.Table(
         "currency": shapes.CURRENCY,
         "day": shapes.Leaf(
             lambda node, notes: (DAY_NAME if isinstance(node.value, str) else DAY_NUMBER).read(node, notes),
-            {"anyOf": [DAY_NAME.schema(), DAY_NUMBER.schema()]},
+            {"anyOf": [DAY_NAME.make_schema(), DAY_NUMBER.make_schema()]},
         ),
         "a_week": shapes.make_fraction(0, A_WEEK_MAX, open_below=True),
         "every": shapes.make_number(1, 12),

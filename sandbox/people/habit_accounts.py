@@ -36,11 +36,11 @@ class GeneratedLedger:
         self.references: dict[str, int] = defaultdict(int)  # how many references each account has used
         self._balances: dict[Compartment, int] = defaultdict(int)
 
-    def next_reference(self, iban: str) -> str:
+    def take_reference(self, iban: str) -> str:
         self.references[iban] += 1
         return f"P{iban[7:14]}{self.references[iban]:06}"
 
-    def euro_cents(self, iban: str) -> int:
+    def read_euro_cents(self, iban: str) -> int:
         return self._balances[iban, "EUR"]
 
     def covers(self, iban: str, currency: str, cents: int) -> bool:
@@ -73,11 +73,11 @@ class LiveLedger(GeneratedLedger):
         self._before = references or {}  # how many references each account used in the past
         self._shared = {} if shared is None else shared  # by reference; banks with the same habits share equal entries
 
-    def next_reference(self, iban: str) -> str:
+    def take_reference(self, iban: str) -> str:
         number = self._before.get(iban, 0) + self._bank.habits.take_reference_number(iban)
         return f"P{iban[7:14]}{number:06}"
 
-    def euro_cents(self, iban: str) -> int:
+    def read_euro_cents(self, iban: str) -> int:
         return Money(accounts.compute_unreserved_balance(self._bank, Debtor(iban)), "EUR").minor
 
     def covers(self, iban: str, currency: str, cents: int) -> bool:
@@ -168,7 +168,7 @@ class HabitAccount:
                 text = WORDS["opening"][self._language]
                 self._rng.randrange(1000, 10000)  # unused; removing it would change every later random number
                 postings = make_outside_postings(self.iban, amount, None)
-                reference = books.next_reference(self.iban)
+                reference = books.take_reference(self.iban)
                 books.book(LedgerEntry(reference, day, day, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
     def book_day(self, books: GeneratedLedger, day: date, card_days: Sequence[date], hours: Sequence[int]) -> None:
@@ -193,15 +193,15 @@ class HabitAccount:
         for party in plan.counterparties if habit.each else (rng.choice(plan.counterparties),):
             cents = plan.steady or self._draw_amount(habit, rng)
             if habit.sweep:
-                above = books.euro_cents(self.iban) - (self.profile.keeps.minor if self.profile.keeps else 0)
+                above = books.read_euro_cents(self.iban) - (self.profile.keeps.minor if self.profile.keeps else 0)
                 cents = min(above % habit.unit - above, 0)
             if cents:
-                reference = books.next_reference(self.iban)
-                text = self._text(habit, rng, day, value_on, party)
+                reference = books.take_reference(self.iban)
+                text = self._write_text(habit, rng, day, value_on, party)
                 postings = self._make_postings(books, habit, Money.of_minor(cents, habit.currency), party)
                 books.book(LedgerEntry(reference, day, value_on, postings, text, habit.structured, habit.remark))
 
-    def _text(self, habit: Habit, rng: Random, day: date, value_on: date, party: Counterparty | None) -> str:
+    def _write_text(self, habit: Habit, rng: Random, day: date, value_on: date, party: Counterparty | None) -> str:
         if habit.structured:
             return remittance.make_structured(rng.randrange(10**10))
         if habit.text is not None:

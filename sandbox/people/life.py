@@ -111,7 +111,7 @@ class FutureHabits:
         self._shared: dict[str, LedgerEntry] = {}  # by reference; banks share entries that are equal
         self._habits = [habit for iban in fixtures.accounts for habit in _list_ongoing_habits(fixtures, seed, iban)]
 
-    def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
+    def find_first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
         local = since.astimezone(BRUSSELS)
         return self._find_first(local.date(), count_runs_before(since), local.hour >= USED_AT)
 
@@ -130,7 +130,7 @@ class FutureHabits:
                 occurrences.append(self._find_next_dated(rank, done_until))
         return tuple(sorted(occurrences))
 
-    def name(self, rank: int) -> str:
+    def find_name(self, rank: int) -> str:
         ongoing = self._habits[rank]
         return f"{ongoing.iban}/{ongoing.habit.word}"
 

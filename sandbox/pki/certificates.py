@@ -144,7 +144,7 @@ class FileAddresses:
 
     base: str
 
-    def address_of_file(self, name: str) -> x509.UniformResourceIdentifier:
+    def make_address(self, name: str) -> x509.UniformResourceIdentifier:
         return x509.UniformResourceIdentifier(f"{self.base}{PLACE}{name}")
 
     @property
@@ -152,16 +152,16 @@ class FileAddresses:
         """The address of the disclosure, with https because ETSI EN 319 412-5 demands it."""
         return f"https://{self.base.partition('://')[2]}{PLACE}disclosure.txt"
 
-    def address_of_revocation_list(self, issuer: str) -> x509.CRLDistributionPoints:
-        point = x509.DistributionPoint([self.address_of_file(f"{issuer}.crl")], None, None, None)
+    def make_list_address(self, issuer: str) -> x509.CRLDistributionPoints:
+        point = x509.DistributionPoint([self.make_address(f"{issuer}.crl")], None, None, None)
         return x509.CRLDistributionPoints([point])
 
-    def of_issuer(self, issuer: str) -> list[x509.ExtensionType]:
+    def list_issuer_extensions(self, issuer: str) -> list[x509.ExtensionType]:
         """Returns the extensions with the addresses of an issuer's revocation list and certificate."""
         certificate = x509.AccessDescription(
-            AuthorityInformationAccessOID.CA_ISSUERS, self.address_of_file(f"{issuer}.cer")
+            AuthorityInformationAccessOID.CA_ISSUERS, self.make_address(f"{issuer}.cer")
         )
-        return [self.address_of_revocation_list(issuer), x509.AuthorityInformationAccess([certificate])]
+        return [self.make_list_address(issuer), x509.AuthorityInformationAccess([certificate])]
 
 
 def make_policies(*oids: str) -> x509.CertificatePolicies:
@@ -270,9 +270,9 @@ def make_authority(
     constraints = x509.BasicConstraints(True, None if issuer is None else 0)
     extensions: list[x509.ExtensionType] = [constraints, make_key_usage("key_cert_sign", "crl_sign")]
     if issuer is not None:
-        extensions += [make_policies(ANY_POLICY), *served.of_issuer("root")]
+        extensions += [make_policies(ANY_POLICY), *served.list_issuer_extensions("root")]
     else:  # a root names a list too, because `openssl -crl_check_all` needs one for each certificate
-        extensions.append(served.address_of_revocation_list("root"))
+        extensions.append(served.make_list_address("root"))
     return make_pair(subject, issuer, make_key("ec"), (now - AUTHORITY_AGE, now + AUTHORITY_LIFE), *extensions)
 
 
@@ -292,7 +292,7 @@ def make_server_certificate(
         x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),
         make_alternative_names(hosts),
         make_policies(SERVER_POLICY),
-        *served.of_issuer("issuing"),
+        *served.list_issuer_extensions("issuing"),
     )
     return make_pair(subject, issuer, make_key("ec"), (now - timedelta(days=1), now + LIFE), *extensions)
 
@@ -324,7 +324,7 @@ def make_certificate(
     subject, extensions = _describe_for_tls(request) if request.statements.kind == QWAC else _describe_for_seal(request)
     statements = replace(request.statements, disclosure=served.disclosure)
     content = x509.UnrecognizedExtension(x509.ObjectIdentifier(STATEMENTS), write_statements(statements))
-    extensions = [x509.BasicConstraints(False, None), *extensions, content, *served.of_issuer("issuing")]
+    extensions = [x509.BasicConstraints(False, None), *extensions, content, *served.list_issuer_extensions("issuing")]
     life = (request.begins, request.ends)
     return make_pair(subject, issuer, make_key(request.key), life, *extensions, signer=signer)
 

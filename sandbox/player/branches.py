@@ -29,7 +29,7 @@ class Branch(threading.Thread):
     def __init__(self, number: int, play: Play, turns: "Turns") -> None:
         super().__init__(daemon=True)
         self.number = number
-        self.stage = turns.stage.branch(turns.let_go)
+        self.stage = turns.stage.make_branch(turns.let_go)
         self.turn = threading.Event()
         self.rests = threading.Event()
         self.held_at: str | None = None

@@ -45,7 +45,7 @@ class Capture:
     def reference(self) -> Reference | None:
         return self.initiation.reference if self.initiation else None
 
-    def value_at(self, path: str) -> Any:
+    def find_value(self, path: str) -> Any:
         """Returns the value of a reference `{name.path}` to this capture: a captured value, or else a field of the
         reply."""
         values: dict[str, Callable[[], Any]] = {
@@ -99,7 +99,7 @@ class ScenarioContext:
 
     def find_iban(self, name: str) -> str:
         """Returns the IBAN of an account, given by its name or its owner's name. Returns any other text unchanged."""
-        return self.opened.get(name) or self.people.iban_of(name) or name
+        return self.opened.get(name) or self.people.find_iban(name) or name
 
     def capture(self, name: Any) -> Capture:
         if not isinstance(name, str) or name not in self.captures:
@@ -126,7 +126,7 @@ class ScenarioContext:
             raise ScriptFault(f"{name!r} has no tokens: there is a step `token: {name}`")
         return capture, capture.tokens
 
-    def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
+    def choose_access_token(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
         """Returns the access token that a call sends, or None. The key `token` of a step is the name of a capture, or
         the token itself. Without this key, returns the access token of `default`."""
         if "token" in content:
@@ -154,7 +154,7 @@ class ScenarioContext:
         return _DAY.sub(lambda day: (self.read_now().date() + timedelta(days=int(day[1] or 0))).isoformat(), text)
 
     def _fill_match(self, match: re.Match[str]) -> Any:
-        value = self.capture(match[1]).value_at(match[2])
+        value = self.capture(match[1]).find_value(match[2])
         if value is None or value is MISSING:
             raise ScriptFault(f"{match[1]!r} has no {match[2]}")
         return value
@@ -167,7 +167,7 @@ class ScenarioContext:
             for part in row["balances"]
         }
 
-    def branch(self, let_go: Callable[[str], None]) -> "ScenarioContext":
+    def make_branch(self, let_go: Callable[[str], None]) -> "ScenarioContext":
         """Returns a context for a branch of steps. It has its own connection and last reply, but the same captures."""
         transport, here = RecordingTransport(self.transport.line), self.controls
         line = httpx.Client(transport=transport, timeout=here.http.timeout)

@@ -22,7 +22,7 @@ def order(stage: ScenarioContext, content: Content) -> Capture:
 
 def _initiate(stage: ScenarioContext, content: Content, kind: PathKind, body: Content) -> Capture:
     tpp, product, version = stage.find_tpp(content.get("client")), content.get("product", SCT), content.get("version")
-    token, resends = stage.access(content), _is_sent_again(content)
+    token, resends = stage.choose_access_token(content), _is_sent_again(content)
     initiation = tpp.initiate(product, body, token, kind=kind, version=version, resend=resends)
     return Capture(initiation.reply, tpp.caller.client_id, initiation, initiation.sca_address, initiation.flow)
 
@@ -56,7 +56,7 @@ def status(stage: ScenarioContext, content: Content) -> Capture:
     """Asks for the status. If the reply has a signing address, as that of a bulk file, stores it."""
     capture, initiation = stage.find_initiated(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
-    reply = tpp.status(_find_reference(initiation, content), stage.access(content))
+    reply = tpp.status(_find_reference(initiation, content), stage.choose_access_token(content))
     capture.address = reply.sca_address or capture.address
     capture.flow = reply.flow or capture.flow
     return Capture(reply.reply, tpp.caller.client_id, initiation, capture.address, capture.flow)
@@ -75,7 +75,7 @@ def _call_on_initiation(stage: ScenarioContext, content: Content, verb: str, met
     capture, initiation = stage.find_initiated(content.get("of"))
     target = _find_reference(initiation, content)
     tpp = stage.find_tpp(content.get("client", capture.client))
-    token, version = stage.access(content, capture), VERSIONS[target.operation(verb)]
+    token, version = stage.choose_access_token(content, capture), VERSIONS[target.operation(verb)]
     return tpp.caller.call(method, f"{target.path}{end}", version, token=token, query=target.query)
 
 
@@ -135,7 +135,7 @@ def refresh(stage: ScenarioContext, content: Content) -> Capture:
 def accounts(stage: ScenarioContext, content: Content) -> ClientReply:
     capture, _ = stage.find_with_tokens(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
-    return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.access(content, capture))
+    return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.choose_access_token(content, capture))
 
 
 def account(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -160,7 +160,7 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
         "GET",
         f"/accounts/{segment(find_logical_id(stage, capture, tokens, content.get('account')))}{end}",
         VERSIONS[operation],
-        token=stage.access(content, capture),
+        token=stage.choose_access_token(content, capture),
         query=query,
         extra={"SCA-Token": str(sca_token)} if end and sca_token else None,
     )
@@ -197,7 +197,7 @@ def call(stage: ScenarioContext, content: Content) -> ClientReply:
         method,
         path,
         content.get("version", 3),
-        token=stage.access(content),
+        token=stage.choose_access_token(content),
         flow=None if "token" in content else tpp.caller.flow("PIS"),
         query=query_text(content.get("query") or {}),
         content=body,

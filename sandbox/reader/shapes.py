@@ -48,7 +48,7 @@ class People(Protocol):
     @property
     def names(self) -> Mapping[str, str]: ...
 
-    def iban_of(self, name: str) -> str | None: ...
+    def find_iban(self, name: str) -> str | None: ...
 
 
 class AlreadyReported(Exception):
@@ -68,10 +68,10 @@ class Notes:
         """Adds an error. Raises ScenarioErrors after ERRORS_MAX of them."""
         if len(self.errors) == ERRORS_MAX:
             self.errors.append(
-                node.error(self.file, f"there are more than {ERRORS_MAX} errors; the rest is not listed")
+                node.make_error(self.file, f"there are more than {ERRORS_MAX} errors; the rest is not listed")
             )
             self.finish()
-        self.errors.append(node.error(self.file, text, hint))
+        self.errors.append(node.make_error(self.file, text, hint))
 
     def read(self, shape: "Shape", node: Node) -> Any:
         """Returns the value of the node. If it is wrong, adds the error and raises AlreadyReported."""
@@ -116,7 +116,7 @@ class Notes:
 class Shape(Protocol):
     def read(self, node: Node, notes: Notes) -> Any: ...
 
-    def schema(self) -> Json: ...
+    def make_schema(self) -> Json: ...
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Leaf:
     read: Callable[[Node, Notes], Any]
     described: Json
 
-    def schema(self) -> Json:
+    def make_schema(self) -> Json:
         return self.described
 
 
@@ -165,10 +165,10 @@ class Table:
         notes.demand_no_errors_since(count)
         return self.make(values)
 
-    def schema(self) -> Json:
+    def make_schema(self) -> Json:
         schema: Json = {
             "type": "object",
-            "properties": {name: shape.schema() for name, shape in self.fields.items()},
+            "properties": {name: shape.make_schema() for name, shape in self.fields.items()},
             "additionalProperties": False,
         }
         if self.required:
@@ -197,9 +197,9 @@ class Each:
             raise Wrong(f"a list of over {self.most}")
         return tuple(notes.read_each((self.item, str(at), item) for at, item in enumerate(node.items)).values())
 
-    def schema(self) -> Json:
+    def make_schema(self) -> Json:
         bound = {} if self.most is None else {"maxItems": self.most}
-        return {"type": "array", "items": self.item.schema(), "minItems": self.least} | bound
+        return {"type": "array", "items": self.item.make_schema(), "minItems": self.least} | bound
 
 
 @dataclass(frozen=True)
@@ -214,8 +214,8 @@ class ByName:
             raise Wrong("a mapping of names is expected", self.hint)
         return notes.read_each((self.item, name, entry.value) for name, entry in node.rows.items())
 
-    def schema(self) -> Json:
-        return {"type": "object", "additionalProperties": self.item.schema()}
+    def make_schema(self) -> Json:
+        return {"type": "object", "additionalProperties": self.item.make_schema()}
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,8 @@ class Either:
     def read(self, node: Node, notes: Notes) -> Any:
         return (self.other if isinstance(node.value, dict | tuple) else self.scalar).read(node, notes)
 
-    def schema(self) -> Json:
-        scalar, other = self.scalar.schema(), self.other.schema()
+    def make_schema(self) -> Json:
+        scalar, other = self.scalar.make_schema(), self.other.make_schema()
         if other.get("type") != "array":
             return {"anyOf": [scalar, other]}
         # Generated clients in Java do not compile with a list among the alternatives of `anyOf`.
@@ -313,7 +313,7 @@ def find_iban(node: Node, notes: Notes) -> str:
     name, people = read_text(node), notes.fixtures
     if people is None:
         return name
-    iban = people.iban_of(name)
+    iban = people.find_iban(name)
     if iban is not None:
         return iban
     if name in people.customers:

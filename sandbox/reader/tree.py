@@ -141,7 +141,7 @@ class Node:
         """Returns a mapping at the same place, with other entries."""
         return Node(rows, self.path, "", self.line, self.column)
 
-    def error(self, file: str, text: str, hint: str | None = None) -> ScenarioError:
+    def make_error(self, file: str, text: str, hint: str | None = None) -> ScenarioError:
         return ScenarioError(file, self.line, self.column, self.path or "(top)", text, hint)
 
     def find(self, path: str) -> "Node":
@@ -176,7 +176,7 @@ def make_tree(content: Any, file: str) -> Node:
     count = iter(range(NODES_MAX))
 
     def fail(path: str, text: str) -> ScenarioErrors:
-        return ScenarioErrors([Node(None, path).error(file, text)])
+        return ScenarioErrors([Node(None, path).make_error(file, text)])
 
     def make_node(value: Any, path: str, depth: int) -> Node:
         if next(count, None) is None or depth > DEPTH_MAX:

@@ -106,7 +106,7 @@ TOP = Table(
         ),
         "seed": make_number(0, SEED_MAX),
         "clock": Table({"at": INSTANT, "frozen": FLAG, "rate": RATE}, _make_clock, called="a clock"),
-        "bank": make_any_content(BANK.schema()),  # read before the other keys, which name its people
+        "bank": make_any_content(BANK.make_schema()),  # read before the other keys, which name its people
         "settings": SETTINGS_SHAPE,
         "rules": Each(RULE),
         "faults": Each(FAULT),
@@ -123,7 +123,7 @@ def make_schema() -> dict[str, Any]:
         "title": "A scenario of the bank sandbox",
         "type": ["object", "null"],
         "$defs": {"step": step_schema()},
-        **{key: value for key, value in TOP.schema().items() if key != "type"},
+        **{key: value for key, value in TOP.make_schema().items() if key != "type"},
     }
 
 

@@ -34,7 +34,7 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
     """Adds the settings that the variants set. Raises Wrong if a setting already has another value."""
     settings = dict(rows)
     for axis, value in rows.get("variants", ()):
-        for name, expected in AXES[axis].value(value).fields:
+        for name, expected in AXES[axis].find_value(value).fields:
             if name in SETTINGS and settings.setdefault(name, expected) != expected:
                 raise Wrong(f"{axis}: {value} sets {name}, which is set otherwise", key=f"variants.{axis}")
     return settings
@@ -53,7 +53,7 @@ def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
             raise Wrong(f"{quote(value)} is no value of {name}", suggest(value, row.words))
         return f"{name}: {value}"
 
-    return shapes.Leaf(read, form.schema())
+    return shapes.Leaf(read, form.make_schema())
 
 
 def make_risk_shape(pattern: str, example: str) -> shapes.Leaf:
@@ -69,7 +69,7 @@ def make_risk_shape(pattern: str, example: str) -> shapes.Leaf:
                 raise Wrong(f"{quote(word)} is no way to sign", suggest(word, METHODS))
         return f"{risk}: {' '.join(words.split())}"
 
-    return shapes.Leaf(read, form.schema())
+    return shapes.Leaf(read, form.make_schema())
 
 
 VARIANTS = shapes.Table(

@@ -98,7 +98,7 @@ CLOCK: Values = {
 # Their keys
 
 JUDGED = ("expect", "refused")  # the keys about a step's own reply, which else must be a success
-AMOUNTS = STANDING_ORDER.parts("instructed_amount")
+AMOUNTS = STANDING_ORDER.list_parts("instructed_amount")
 CALLING = ("client", "token", "headers", "lost", *JUDGED)  # of every step that calls the bank
 # The words of contract/fields. A payment takes the amounts of a standing order too, so that a script can be refused.
 PAYMENT_WORDS = tuple(dict.fromkeys(("debtor", *(word for part in AMOUNTS for word in part.words), *PAYMENT.paths)))

@@ -71,7 +71,7 @@ class StepShape:
         steps = (notes.read_or_none(self, step) for step in _list_steps(node))
         return tuple(step for step in steps if step is not None)
 
-    def schema(self) -> Json:
+    def make_schema(self) -> Json:
         """Returns a reference, because steps contain steps."""
         return {"$ref": STEP_REF}
 
@@ -239,7 +239,7 @@ def _find_references(value: Any) -> Iterator[str]:
 def step_schema() -> Json:
     """Returns the schema of a step, to which all other schemas refer."""
     words = [
-        {"required": [name], "properties": {"as": NAME.schema(), name: _make_word_schema(name, word)}}
+        {"required": [name], "properties": {"as": NAME.make_schema(), name: _make_word_schema(name, word)}}
         | {"additionalProperties": False}
         for name, word in STEPS.items()
     ]
@@ -250,12 +250,14 @@ def step_schema() -> Json:
 def _make_word_schema(name: str, word: StepWord) -> Json:
     branch = Either(STEP, Each(STEP, 1))
     if name == "parallel":
-        return Each(branch, BRANCHES_MIN).schema()
+        return Each(branch, BRANCHES_MIN).make_schema()
     if name == "repeat":
-        return Table({"times": TIMES, "steps": branch}, required=("times", "steps")).schema()
+        return Table({"times": TIMES, "steps": branch}, required=("times", "steps")).make_schema()
     if word.whole is not None:
-        return word.whole.schema()
-    rows: Json = {"type": "object"} if word.free else Table(dict.fromkeys(word.keys, make_any_content({}))).schema()
+        return word.whole.make_schema()
+    rows: Json = (
+        {"type": "object"} if word.free else Table(dict.fromkeys(word.keys, make_any_content({}))).make_schema()
+    )
     if word.values:  # they count unless the step expects a refusal
         rows["if"] = {"not": {"anyOf": [{"required": [key]} for key in (*JUDGED, "lost")]}}
         rows["then"] = {"properties": {key: _open_schema(shape) for key, shape in word.values.items()}}
@@ -266,4 +268,4 @@ def _make_word_schema(name: str, word: StepWord) -> Json:
 
 def _open_schema(shape: Shape) -> Json:
     """Returns a schema that accepts the values of a shape, texts with a reference, and null."""
-    return {"anyOf": [shape.schema(), {"type": "string", "pattern": r"\{"}, {"type": "null"}]}
+    return {"anyOf": [shape.make_schema(), {"type": "string", "pattern": r"\{"}, {"type": "null"}]}

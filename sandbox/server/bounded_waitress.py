@@ -159,7 +159,7 @@ class BankTask(WSGITask):  # type: ignore[misc]
         environ["sandbox.reserve"] = workers.reserve
         environ["sandbox.wait"] = workers.wait
         environ["sandbox.hold"] = workers.hold
-        environ["sandbox.listens"] = self.channel.listens
+        environ["sandbox.listens"] = self.channel.find_address
         environ["sandbox.gone"] = lambda: workers.is_ending or self.channel.has_hung_up
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
@@ -352,7 +352,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         in_memory = sum(min(size, OVERFLOW) for size in sizes) + min(self.total_outbufs_len, 2 * OVERFLOW)
         return in_memory, sum(sizes) + self.total_outbufs_len - in_memory
 
-    def listens(self) -> str:
+    def find_address(self) -> str:
         """The address that the caller connected to. Empty if the connection is closed."""
         try:
             host, port = self.socket.getsockname()[:2]

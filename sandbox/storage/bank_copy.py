@@ -33,7 +33,7 @@ def copy_bank(bank: Bank) -> Bank:
     with stop_collections():
         own = Bank.__new__(Bank)
         for name, value in vars(bank).items():
-            setattr(own, name, _copy_of(value))
+            setattr(own, name, _copy_value(value))
     return own
 
 
@@ -50,7 +50,7 @@ def release_bank(bank: Bank) -> None:
     release(bank, [*registers, bank.agenda.promises, *lines])
 
 
-def _copy_of(value: Any) -> Any:
+def _copy_value(value: Any) -> Any:
     match value:
         case Ledger() | Habits():
             return value.copy()

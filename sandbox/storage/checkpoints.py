@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from sandbox.storage.database import Database, Row, Transaction
-from sandbox.storage.marks import LogHead, compute_checksum, digest_of
+from sandbox.storage.marks import LogHead, compute_checksum, compute_digest
 from sandbox.storage.store import LAST, ROWS_AT_ONCE, START, Store, checkpoint_row
 
 COLUMNS = "world, acts, head, at, shape, attempt, digest"
@@ -82,7 +82,7 @@ class Checkpoints:
         if not all(isinstance(piece, bytes) for (piece,) in pieces):
             return None
         bank = b"".join(piece for (piece,) in pieces)
-        return bank if digest_of(bank) == digest else None
+        return bank if compute_digest(bank) == digest else None
 
     def write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
         """Writes a checkpoint of a world, and then deletes the acts that it makes needless. Does nothing if it was

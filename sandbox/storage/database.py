@@ -89,14 +89,14 @@ class Database(ABC):
     def transaction(self) -> AbstractContextManager[Transaction]: ...
 
     @abstractmethod
-    def time(self) -> float:
+    def read_time(self) -> float:
         """Returns the database's own clock in seconds since the epoch."""
 
     @abstractmethod
     def has_tables(self) -> bool: ...
 
     @abstractmethod
-    def size(self) -> int:
+    def read_size(self) -> int:
         """Returns the stored bytes, approximately."""
 
     @abstractmethod

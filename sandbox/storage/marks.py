@@ -44,11 +44,11 @@ class MarkError(ValueError):
 
 def compute_checksum(*values: Any) -> int:
     """Returns the checksum of the values of a row, with their types. Bytes are replaced by their digests before."""
-    hashable = tuple(digest_of(value) if type(value) is bytes else value for value in values)
+    hashable = tuple(compute_digest(value) if type(value) is bytes else value for value in values)
     return _shorten(repr(hashable).encode())
 
 
-def digest_of(content: bytes) -> bytes:
+def compute_digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 

@@ -187,13 +187,13 @@ class PostgresDatabase(Database):
     def _pause(self, number: int) -> None:
         threading.Event().wait(PAUSE * number * (0.5 + self._random.random()))
 
-    def time(self) -> float:
+    def read_time(self) -> float:
         return float(self.select(f"SELECT {NOW}")[0][0])
 
     def demand_present(self) -> None:
         """Does nothing, because the next query notices that a database is gone."""
 
-    def size(self) -> int:
+    def read_size(self) -> int:
         """Returns the bytes of the largest columns. Compatible databases have no common function for the size."""
         parts = ("acts", "given"), ("pieces", "content"), ("calls", "content")
         return sum(int(self.select(f"SELECT coalesce(sum(length({of})), 0) FROM {table}")[0][0]) for table, of in parts)

@@ -74,7 +74,7 @@ class SqliteDatabase(Database):
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute(f"PRAGMA synchronous = {sync.upper()}")
         except FAILURES as error:
-            raise self._error("cannot be written", error) from None
+            raise self._make_error("cannot be written", error) from None
         return connection
 
     def has_tables(self) -> bool:
@@ -86,7 +86,7 @@ class SqliteDatabase(Database):
             try:
                 return self._connection.execute(query, values).fetchall()
             except FAILURES as error:
-                raise self._error("cannot be read", error) from None
+                raise self._make_error("cannot be read", error) from None
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:
@@ -101,7 +101,7 @@ class SqliteDatabase(Database):
             try:
                 self._commit(transaction)
             except FAILURES as error:
-                failure = self._error("cannot be written", error)
+                failure = self._make_error("cannot be written", error)
                 self.trouble = str(failure)
                 raise failure from None
             self.trouble = None
@@ -120,7 +120,7 @@ class SqliteDatabase(Database):
                     connection.execute("ROLLBACK")
             raise
 
-    def time(self) -> float:
+    def read_time(self) -> float:
         return float(self.select("SELECT (julianday('now') - 2440587.5) * 86400")[0][0])
 
     def demand_present(self) -> None:
@@ -135,7 +135,7 @@ class SqliteDatabase(Database):
             self.trouble = f"the state file {place} {missing}"
             raise StateFileError(self.trouble)
 
-    def size(self) -> int:
+    def read_size(self) -> int:
         beside = (self._file.with_name(f"{self._file.name}{end}") for end in WHOLE)
         return sum(place.stat().st_size for place in beside if place.exists())
 
@@ -152,7 +152,7 @@ class SqliteDatabase(Database):
         if self._is_closed:
             raise StateFileError(f"the state file {self.path} was closed")
 
-    def _error(self, what: str, error: Exception) -> StateFileError:
+    def _make_error(self, what: str, error: Exception) -> StateFileError:
         text = f"the state file {self.path} {what}: {error}"
         if getattr(error, "sqlite_errorcode", None) in DAMAGED or isinstance(error, UnicodeDecodeError):
             self.damage = self.damage or text

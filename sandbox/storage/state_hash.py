@@ -58,7 +58,7 @@ def list_state(bank: Bank) -> Iterator[tuple[str, object]]:
             case Ledger():
                 yield name, ValuePair(value.list_own_lines(), value.sum_by_currency())
             case Habits():
-                yield name, value.state()
+                yield name, value.read_state()
             case Agenda():
                 yield name, list(sort_in_slices(value.promises))
             case Mint():
@@ -117,10 +117,10 @@ def _write_texts(bank: Bank) -> Iterator[str]:
 
 def hash_state(bank: Bank) -> str:
     """Returns a hash of the whole state. Two banks with the same hash are equal."""
-    return _hash_of(_write_texts(bank))
+    return _hash_texts(_write_texts(bank))
 
 
-def _hash_of(texts: Iterable[str]) -> str:
+def _hash_texts(texts: Iterable[str]) -> str:
     digest = sha256()
     for text in texts:
         digest.update(text.encode())
@@ -133,5 +133,7 @@ def hash_outcome(bank: Bank) -> str:
     for bulk in bank.bulks.values():
         subjects += [bulk, *bulk.parts]
     statuses = sort_in_slices([subject.id, subject.status.value, subject.reason or ""] for subject in subjects)
-    balances = sorted([iban, currency, f"{balance:f}"] for (iban, currency), balance in bank.ledger.balances().items())
-    return _hash_of(chain("[", _write_list(map(repr, statuses)), ", ", [repr(balances)], "]"))
+    balances = sorted(
+        [iban, currency, f"{balance:f}"] for (iban, currency), balance in bank.ledger.list_balances().items()
+    )
+    return _hash_texts(chain("[", _write_list(map(repr, statuses)), ", ", [repr(balances)], "]"))

@@ -39,9 +39,9 @@ from sandbox.storage.marks import (
     MarkError,
     chain_rows,
     compute_checksum,
+    compute_digest,
     compute_root,
     demand_chain,
-    digest_of,
 )
 from sandbox.storage.memory_log import Act, PackedCheckpoint
 
@@ -158,7 +158,7 @@ class Store:
 
     def look(self, name: str, position: Position) -> WorldUpdate | None:
         """Returns the changes of a shared world since the position. None if there is no world of that name."""
-        return self._update_of(name, self.database.select(*_look(name, position)), position)
+        return self._make_update(name, self.database.select(*_look(name, position)), position)
 
     def read_page(self, after: str, most: int) -> list[WorldRow]:
         """Returns at most `most` worlds after a name, in the order of their names."""
@@ -197,7 +197,7 @@ class Store:
         head = since
         for row in self.read_rows(world, since) if since != until else ():
             head = row.head
-            yield self.act_of(row)
+            yield self.read_act(row)
             if head == until:
                 return
             if head.acts >= until.acts:
@@ -214,7 +214,7 @@ class Store:
         if self.database.select(query, world, since.acts):
             raise ActsDeletedError(f"{self.path}: acts of its world {world} were deleted while they were read")
 
-    def act_of(self, row: ActRow) -> Act:
+    def read_act(self, row: ActRow) -> Act:
         try:
             arguments = decode_arguments(row.verb, orjson.loads(row.given))
             return Act(datetime.fromisoformat(row.at), row.verb, arguments, row.made, row.id)
@@ -257,7 +257,7 @@ class Store:
             # If another world took the name while this waited for the lock, the lock found no row, and the look found
             # the new world, which is not locked yet.
             world = update.position.world if update else world
-            update = self._update_of(name, transaction.select(lock + query, name, *values), position)
+            update = self._make_update(name, transaction.select(lock + query, name, *values), position)
             if update is None:
                 raise Refusal(Error.NOT_FOUND, input="world")
         return Change(update.position, transaction, secrets.token_hex(8), update.time, update)
@@ -269,7 +269,7 @@ class Store:
         transaction.write_rows("acts", list(change.rows))
         noted = "" if change.noted is None else ", noted = ?"
         extra = () if change.noted is None else (change.noted,)
-        seal = seal_of(position, change.time)
+        seal = compute_seal(position, change.time)
         query = f"UPDATE worlds SET acts = ?, head = ?, version = ?, until = ?, seal = ?{noted} WHERE id = ?"
         transaction.change_row(query, *position.head, position.version, change.time, seal, *extra, position.world)
 
@@ -324,7 +324,7 @@ class Store:
         rest = chain_rows(world, head, map(list_columns, acts))
         portion = list(islice(rest, ROWS_AT_ONCE))
         if len(portion) == ROWS_AT_ONCE and not start:
-            after = self.time() + IN_THE_MAKING
+            after = self.read_time() + IN_THE_MAKING
             self.database.write("INSERT INTO garbage VALUES (?, ?)", world, after)
         while len(portion) == ROWS_AT_ONCE:
             self._write_acts(portion)
@@ -332,8 +332,8 @@ class Store:
         head = portion[-1].head if portion else head
         controls = encode_bytes(noted)
         position = Position(world, head, compute_version(controls))
-        mark, seal = compute_checksum(world, name, beginning), seal_of(position, until)
-        used = self.time()
+        mark, seal = compute_checksum(world, name, beginning), compute_seal(position, until)
+        used = self.read_time()
         row = WorldRow(world, name, beginning, mark, *head, controls, position.version, until, seal, used)
 
         def complete() -> None:
@@ -351,13 +351,15 @@ class Store:
 
     def _write_start(self, world: int, head: LogHead, start: PackedCheckpoint) -> Row:
         """Writes the pieces of a bank. Returns the row of its checkpoint, which the caller writes last."""
-        self.database.write("INSERT INTO garbage VALUES (?, ?)", world, self.time() + IN_THE_MAKING)
+        self.database.write("INSERT INTO garbage VALUES (?, ?)", world, self.read_time() + IN_THE_MAKING)
         bank, attempt = zlib.decompress(start.bank), secrets.randbits(62)
         for number, begin in enumerate(range(0, len(bank), PIECE)):
             piece = bank[begin : begin + PIECE]
             self.database.write("INSERT INTO pieces VALUES (?, ?, ?, ?, ?)", world, head.acts, attempt, number, piece)
         at = start.at.astimezone(UTC).isoformat()
-        return checkpoint_row(START, (world, *head, at, checkpoint.compute_program_digest(), attempt, digest_of(bank)))
+        return checkpoint_row(
+            START, (world, *head, at, checkpoint.compute_program_digest(), attempt, compute_digest(bank))
+        )
 
     def _write_acts(self, rows: Sequence[Row]) -> None:
         def work() -> None:
@@ -397,7 +399,7 @@ class Store:
         """Deletes the rows of dropped worlds some at a time, so that no call waits long."""
         query = "SELECT world FROM garbage WHERE after <= ? OR ?"
         with suppress(StateFileError):
-            for (world,) in self.database.select(query, self.time(), all_of_them):
+            for (world,) in self.database.select(query, self.read_time(), all_of_them):
                 for table in OF_A_WORLD:
                     self._sweep_table(world, table)
                 self.database.write("DELETE FROM garbage WHERE world = ?", world)
@@ -419,19 +421,19 @@ class Store:
 
     def note_use(self, transaction: Transaction, world: int) -> None:
         """Stores the time at which a world was called, at most once an hour."""
-        now = self.time()
+        now = self.read_time()
         transaction.write("UPDATE worlds SET used = ? WHERE id = ? AND used < ?", now, world, now - USED_EVERY)
 
     def list_expired(self, seconds: float) -> list[str]:
         """Returns the names of worlds that nobody called for `seconds`. The world `default` never expires."""
         query = "SELECT name FROM worlds WHERE used < ? AND name <> 'default' ORDER BY name"
-        return [str(name) for (name,) in self.database.select(query, self.time() - seconds)]
+        return [str(name) for (name,) in self.database.select(query, self.read_time() - seconds)]
 
     # Time
 
-    def time(self) -> float:
+    def read_time(self) -> float:
         """Returns the database's clock."""
-        return self.database.time()
+        return self.database.read_time()
 
     def read_latest_time(self) -> float:
         """Returns the latest machine time that replies of running worlds in a state file may have shown. Returns 0 if
@@ -452,18 +454,18 @@ class Store:
 
     # Trouble and the end
 
-    def size(self) -> int:
+    def read_size(self) -> int:
         """Returns the stored bytes. The value is up to a minute old, because databases count them row by row."""
         now = self.stopwatch()
         if self._sized is None or now - self._sized[0] >= SIZED_EVERY:
-            self._sized = now, self.database.size()
+            self._sized = now, self.database.read_size()
         return self._sized[1]
 
     def demand_writable(self) -> None:
         """Raises StateFileError if acts cannot be stored now, or if stored data is damaged."""
         self.database.demand_present()
         if self.is_shared:
-            self.database.time()
+            self.database.read_time()
         elif self.database.trouble is not None:
             self.keep_latest_time(self.read_latest_time())
         if self.database.damage is not None:
@@ -516,7 +518,7 @@ class Store:
             thread.join(1.0 / len(beside))
         self.database.close()
 
-    def _update_of(self, name: str, rows: list[Row], position: Position) -> WorldUpdate | None:
+    def _make_update(self, name: str, rows: list[Row], position: Position) -> WorldUpdate | None:
         if not rows:
             return None
         world, acts, head, version, until, seal, now, noted = rows[0][:8]
@@ -535,7 +537,7 @@ class Store:
         return world
 
     def _demand_seal(self, name: str, position: Position, until: float, seal: int) -> None:
-        if seal_of(position, until) != seal:
+        if compute_seal(position, until) != seal:
             raise self._note_position_damage(name)
 
     def _note_position_damage(self, name: str) -> DamageError:
@@ -553,7 +555,7 @@ def compute_version(noted: bytes) -> int:
     return compute_checksum("noted", noted)
 
 
-def seal_of(position: Position, until: float) -> int:
+def compute_seal(position: Position, until: float) -> int:
     """Returns a checksum of the position and the time of the last change."""
     return compute_checksum(position.world, *position.head, position.version, until)
 

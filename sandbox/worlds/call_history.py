@@ -27,7 +27,7 @@ from sandbox.contract.errors import Refusal
 from sandbox.extension_registry import list_folders
 from sandbox.storage.checkpoint import compute_program_digest, digest_of_parts, read_plain
 from sandbox.storage.format import DamageError, StateFileError
-from sandbox.storage.marks import digest_of
+from sandbox.storage.marks import compute_digest
 from sandbox.storage.store import Store
 from sandbox.worlds.beginning import Beginning, compute_nth_id
 from sandbox.worlds.calls import Exchange, NumberedCall, Recent, Record
@@ -43,7 +43,7 @@ log = getLogger("sandbox")
 class Attachment(Protocol):
     """The state of another package for a world. If it cannot be packed, it is lost when the world leaves memory."""
 
-    def copied(self) -> bytes: ...
+    def pack(self) -> bytes: ...
 
 
 class OwnerWorld(Protocol):
@@ -310,7 +310,7 @@ class CallHistory:
             with store.database.transaction() as transaction:
                 if transaction.select("SELECT 1 FROM worlds WHERE id = ?", row):
                     transaction.write("DELETE FROM calls WHERE world = ? AND last <= ?", row, oldest)
-                    transaction.write_rows("calls", [(row, number, last, content, digest_of(content))])
+                    transaction.write_rows("calls", [(row, number, last, content, compute_digest(content))])
                     store.note_use(transaction, row)
 
         store.database.repeat(work)
@@ -353,7 +353,7 @@ def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iter
         for last, content, digest in select(query, row, number):
             portion = Portion(number, last, [], b"")
             with note_damage_within(store, row):
-                if digest_of(content) != digest:
+                if compute_digest(content) != digest:
                     raise ValueError("a portion of calls is not as it was written")
                 names, rows, observed = read_plain(content)
                 calls = [Exchange(**dict(zip(names, values, strict=True))) for values in rows]
@@ -377,7 +377,7 @@ def pack_each(attachments: list[tuple[str, Any]]) -> dict[str, bytes]:
     packed_attachments: dict[str, bytes] = {}
     for name, attachment in attachments:
         try:
-            packed_attachments[name] = attachment if isinstance(attachment, bytes) else attachment.copied()
+            packed_attachments[name] = attachment if isinstance(attachment, bytes) else attachment.pack()
         except Exception:
             log.exception("the attachment %s of a world cannot be packed, and begins anew", name)
     return packed_attachments
@@ -390,7 +390,7 @@ def write_attachments(store: Store, row: int, attachments: StoredAttachments) ->
         with store.database.transaction() as transaction:
             if transaction.select("SELECT 1 FROM worlds WHERE id = ?", row):
                 transaction.write("DELETE FROM aside WHERE world = ?", row)
-                transaction.write_rows("aside", [(row, attachments.made, content, digest_of(content))])
+                transaction.write_rows("aside", [(row, attachments.made, content, compute_digest(content))])
 
     store.database.repeat(work)
 
@@ -402,7 +402,7 @@ def read_attachments(store: Store, row: int) -> StoredAttachments:
     stored = StoredAttachments()
     for content, digest in rows:
         with note_damage_within(store, row):
-            if digest_of(content) != digest:
+            if compute_digest(content) != digest:
                 raise ValueError("what is attached to them is not as it was written")
             values = read_plain(content)
             program = values.pop("program")

@@ -38,7 +38,7 @@ class Pace:
     since: float
     rate: float
 
-    def at(self, real: float) -> datetime:
+    def compute_time(self, real: float) -> datetime:
         if not self.rate:
             return self.base
         gone = max(0.0, real - self.since) * self.rate
@@ -58,7 +58,7 @@ class ClockMove(NamedTuple):
 
 
 class WorldClock:
-    """The clock of one world. The caller holds the world's lock, except for `real_time`."""
+    """The clock of one world. The caller holds the world's lock, except for `read_real_time`."""
 
     def __init__(self, machine_time: Callable[[], float], store: Store | None) -> None:
         self.pace = Pace(LAST_MOMENT, 0.0, 0.0)  # until the world is read
@@ -70,12 +70,12 @@ class WorldClock:
         self._time = 0.0  # the database's, as it was read last
         self._has_time = False  # it was read since the world was found
 
-    def time(self) -> float:
+    def read_time(self) -> float:
         """Returns the real time from which bank time is computed: the machine's or the database's."""
         if self._shared is None:
             return self.machine_time()
         if not self._has_time:
-            self.note_time(self._shared.time())
+            self.note_time(self._shared.read_time())
         return self._time
 
     def note_time(self, time: float) -> None:
@@ -87,18 +87,18 @@ class WorldClock:
         """Stores the time of the last change. The clock never goes back behind it."""
         self._time = max(self._time, time)
 
-    def now(self) -> datetime:
+    def read_now(self) -> datetime:
         """Returns bank time as computed from the pace. After a move of the clock, the bank's own time may be ahead of
         it."""
-        return self.pace.at(self.time())
+        return self.pace.compute_time(self.read_time())
 
-    def real_time(self) -> datetime:
+    def read_real_time(self) -> datetime:
         """Returns the machine's time, for checks of certificates and of the Date of a signature (choice 9)."""
         return datetime.fromtimestamp(self.machine_time.real(), UTC)
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
         """Sets bank time to `base` with a rate, and adds the move from `begin` to the list of moves."""
-        self.pace = Pace(base, self.time(), rate)
+        self.pace = Pace(base, self.read_time(), rate)
         if base > begin:
             self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]
 

@@ -89,7 +89,7 @@ def foresee_status(world: World, subject_id: str, target: Status, within: timede
 def copy_unless_reached(bank: Bank, subject_id: str, target: Status) -> tuple[datetime, Bank | None]:
     """Returns bank time and a copy of the bank for the computation. The copy is None if the initiation has the status
     already."""
-    initiation = bank.initiation(subject_id)
+    initiation = bank.find_initiation(subject_id)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
     if initiation.status is target:
@@ -111,12 +111,12 @@ def advance_to_status(bank: Bank, subject_id: str, target: Status, within: timed
         if due is None or due > until:
             break
         timeline.advance(bank, due)
-        subject = bank.subject(subject_id)
+        subject = bank.demand_subject(subject_id)
         if subject.status is target or any(
             fact.target is target and fact.at >= due for fact in reversed(subject.history[-8:])
         ):
             return due
-    subject = bank.subject(subject_id)
+    subject = bank.demand_subject(subject_id)
     instead = [fact for fact in subject.history if fact.at > now and fact.source is not fact.target]
     status, span = subject.status, write_duration(within)
     reason = f"within {span} it does not become {target.value}: it is {status.value} then and waits for "

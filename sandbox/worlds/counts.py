@@ -171,11 +171,11 @@ class Tally:
             self._buckets[name][bisect_left(UP_TO, seconds)] += 1
             self._seconds[name] += seconds
 
-    def calls(self) -> dict[tuple[str, int], int]:
+    def copy_calls(self) -> dict[tuple[str, int], int]:
         with self._lock:
             return dict(self._calls)
 
-    def times(self) -> dict[str, tuple[list[int], float]]:
+    def copy_times(self) -> dict[str, tuple[list[int], float]]:
         """Returns, by operation, the number of calls in each bucket of `UP_TO`, and the sum of their seconds."""
         with self._lock:
             return {name: (list(buckets), self._seconds[name]) for name, buckets in self._buckets.items()}

@@ -7,7 +7,7 @@ import threading
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sandbox.bank.bulk_checks import report_input_of
+from sandbox.bank.bulk_checks import make_report_input
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import find_brussels_date
 from sandbox.bulkfiles import stages
@@ -36,7 +36,7 @@ def find_first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
     for promise in sorted(due for due in bank.agenda.find_due(until) if due.trigger is Trigger.VALIDATED):
         bulk = bank.bulks[promise.subject_id]
         if bulk.status is Status.RCVD and stages.is_large(bulk.packed):
-            reading = report_input_of(bank, bulk, find_brussels_date(max(promise.at, bank.clock.now)))
+            reading = make_report_input(bank, bulk, find_brussels_date(max(promise.at, bank.clock.now)))
             if not stages.is_prepared(reading):
                 return UnreadFile(promise.at, reading)
     return None

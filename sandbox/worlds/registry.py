@@ -201,11 +201,11 @@ class WorldRegistry:
                 names = nsmallest(most + 1, (name for name in self._called if name > after))
                 worlds = [self._called[name] for name in names]
         else:
-            time = self.store.time() if self.store.is_shared else 0.0
-            worlds = [self._world_of_row(row, time) for row in self.store.read_page(after, most + 1)]
+            time = self.store.read_time() if self.store.is_shared else 0.0
+            worlds = [self._load_row(row, time) for row in self.store.read_page(after, most + 1)]
         return worlds[:most], worlds[most - 1].name if len(worlds) > most else ""
 
-    def _world_of_row(self, row: WorldRow, time: float) -> World:
+    def _load_row(self, row: WorldRow, time: float) -> World:
         """Returns the world of a stored row, brought up to date. `time` is the time of a shared store."""
         assert self.store is not None
         world = self._called.get(row.name) or self._known.get(row.name)
@@ -236,14 +236,14 @@ class WorldRegistry:
         """
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
-        began = self.beginning_of(name) if beginning is None else self.adapt(beginning)
+        began = self.make_beginning(name) if beginning is None else self.adapt(beginning)
 
         def begin() -> World:
             return World.make_begun(name, began, self.machine_time, self.store, replaces=replacing)
 
         return self._settle(name, begin, replacing, at_call=beginning is None)
 
-    def beginning_of(self, name: str) -> Beginning:
+    def make_beginning(self, name: str) -> Beginning:
         """Returns the server's beginning with a seed and a secret for this world."""
         server = self.beginning
         return replace(server, seed=compute_seed(server.seed, name), secret=compute_secret(server.secret, name))

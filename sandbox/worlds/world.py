@@ -164,7 +164,7 @@ class World:
             if at is not None:
                 self._demand_past(at, now, acts)
             beginning = replace(self.beginning, at=self.opening)
-            pace = Pace(at or now, self.clock.time(), self.clock.pace.rate)
+            pace = Pace(at or now, self.clock.read_time(), self.clock.pace.rate)
             calls = [call for call in self.calls.list_all() if at is None or call.at <= at]
             bank = copy_bank(self.bank) if at is None else None
             faults, made = self.faults.copy_ordered(), self.calls.made
@@ -182,10 +182,10 @@ class World:
             raise Refusal(Error.CONTROL_INVALID, input="at", why=reason)
 
     def _begin_anew(self, beginning: Beginning, *, replaces: bool, only: int | None = None) -> None:
-        opening = (beginning.at or self.clock.real_time().replace(microsecond=0)).astimezone(
+        opening = (beginning.at or self.clock.read_real_time().replace(microsecond=0)).astimezone(
             UTC
         )  # a bank knows no other
-        pace = Pace(opening, self.clock.time(), beginning.rate)
+        pace = Pace(opening, self.clock.read_time(), beginning.rate)
         faults = OrderedFaults(beginning.faults, {}, {})
         bank = make_bank(beginning, opening)
         snapshot = WorldSnapshot(replace(beginning, at=opening), pace, bank, MemoryLog(), faults, [], 0)
@@ -201,7 +201,7 @@ class World:
         if self.store is None:
             assert isinstance(acts, MemoryLog)
         else:
-            until = self.clock.time() if self.is_shared else 0.0
+            until = self.clock.read_time() if self.is_shared else 0.0
             if self.is_shared:
                 controls = controls._replace(pace=replace(snapshot.pace, since=until))
             row = self.store.begin(
@@ -444,7 +444,7 @@ class World:
     def read_certificate_time(self) -> datetime:
         """Returns the time at which a certificate must be valid. A setting says whether that is bank time or real time
         (choice 9)."""
-        return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.real_time()
+        return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.read_real_time()
 
     def read_clock(self) -> ClockReading:
         """Returns bank time and the time of the next event, which is None for an unloaded world."""
@@ -454,7 +454,7 @@ class World:
             return ClockReading(bank.clock.now, None if due is None else due.at)
 
         with self.lock:
-            return ClockReading(self.clock.now(), None) if self._bank is None else self.ask(look)
+            return ClockReading(self.clock.read_now(), None) if self._bank is None else self.ask(look)
 
     # Following the store
 
@@ -496,7 +496,7 @@ class World:
             if not rows or head.acts >= until.acts:
                 raise MarkError(head.acts)
             for row in demand_chain(rows, head):
-                act = store.act_of(row)
+                act = store.read_act(row)
                 if self.calls.has_waiting and self._may_alter_judgement(bank, act):
                     self.calls.deliver()
                 if bank.clock.now > act.at:
@@ -578,17 +578,17 @@ class World:
 
     # Time
 
-    def _now_of(self, bank: Bank) -> datetime:
+    def _compute_now(self, bank: Bank) -> datetime:
         pace = self.clock.pace
-        return max(bank.clock.now, self.clock.now() if pace.rate else pace.base)
+        return max(bank.clock.now, self.clock.read_now() if pace.rate else pace.base)
 
     def _is_due(self, bank: Bank) -> bool:
         due = bank.next_at
-        return due is not None and due <= self._now_of(bank)
+        return due is not None and due <= self._compute_now(bank)
 
     def _catch_up(self, bank: Bank) -> Bank:
         """Brings the bank's time up to now, and runs all events that are due."""
-        before, now = bank.clock.now, self._now_of(bank)
+        before, now = bank.clock.now, self._compute_now(bank)
         due = bank.next_at
         is_due = due is not None and due <= now
         unread = files_ahead.find_first_unread(bank, now) if is_due and bank.files_waiting else None

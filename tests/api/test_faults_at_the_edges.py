@@ -108,8 +108,8 @@ def test_a_late_callback_of_a_rule_is_late_once_and_a_fault_counts_each_callback
 
 def test_how_callbacks_arrived_is_kept_while_a_world_is_unloaded() -> None:
     ways = {1: WayBack(None), 2: WayBack("http://127.0.0.1/?code=a", 2)}
-    assert unpack_arrivals(Arrivals(ways).packed()).packed() == Arrivals(ways).packed()
-    assert unpack_arrivals(b"neither").packed() == unpack_arrivals(None).packed() == b"[]"
+    assert unpack_arrivals(Arrivals(ways).pack()).pack() == Arrivals(ways).pack()
+    assert unpack_arrivals(b"neither").pack() == unpack_arrivals(None).pack() == b"[]"
 
 
 def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: WorldRegistry) -> None:

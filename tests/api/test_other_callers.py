@@ -89,7 +89,7 @@ CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the returns of customers": lambda patch: patch.setattr(stream, "find_acts_of_scenario", fails),
     "a rule": break_a_rule,
     "a rule about what is open": break_what_is_open,
-    "packing": lambda patch: patch.setattr(stream.Referee, "copied", fails),
+    "packing": lambda patch: patch.setattr(stream.Referee, "pack", fails),
 }
 
 
@@ -184,7 +184,7 @@ def test_an_idle_world_is_unloaded_whatever_its_calls_lead_to(server: Server, mo
     payment_id = quiet.initiated()
     with monkeypatch.context() as patch:
         patch.setattr(call_records, "make_exchange", fails)
-        patch.setattr(stream.Referee, "copied", fails)
+        patch.setattr(stream.Referee, "pack", fails)
         stranger(quiet)
         server.silence()
     assert server.is_unloaded("quiet")

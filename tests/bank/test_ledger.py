@@ -77,17 +77,17 @@ def test_a_balance_is_the_sum_of_its_lines_which_stay_in_order(
         ledger.post(one)
     for account in ACCOUNTS[:2]:
         for currency in ("EUR", "USD", "GBP"):
-            lines = ledger.lines(account, currency)
+            lines = ledger.list_lines(account, currency)
             places = [(line.on, line.number) for line in lines]
             assert places == sorted(places)
-            assert ledger.balance(account, currency).number == sum(line.posting.amount.number for line in lines)
+            assert ledger.read_balance(account, currency).number == sum(line.posting.amount.number for line in lines)
 
 
 def test_a_back_dated_line_stands_where_its_date_says() -> None:
     ledger = Ledger(of([entry(OUTSIDE, ACCOUNTS[0], 100, back=back) for back in (9, 5, 1)]))
     for back in (0, 5, 20):
         ledger.post(entry(OUTSIDE, ACCOUNTS[0], 1, back=back))
-    lines = ledger.lines(ACCOUNTS[0], "EUR")
+    lines = ledger.list_lines(ACCOUNTS[0], "EUR")
     assert [((DAY - line.on).days, line.posting.amount.number) for line in lines] == [
         (20, Decimal("0.01")),
         (9, 1),
@@ -110,7 +110,7 @@ def test_an_unbalanced_entry_stops_the_program_and_books_nothing(postings: tuple
     ledger = Ledger(of([entry(OUTSIDE, ACCOUNTS[0], 100)]))
     with pytest.raises(AssertionError, match="unbalanced"):
         ledger.post(LedgerEntry("R", DAY, DAY, postings))
-    assert ledger.balance(ACCOUNTS[0], "EUR") == euros(100)
+    assert ledger.read_balance(ACCOUNTS[0], "EUR") == euros(100)
     assert not ledger.list_added_lines()
 
 
@@ -146,10 +146,10 @@ def test_the_shared_past_is_never_changed(past: list[LedgerEntry], posted: list[
 def test_until_it_books_a_bank_shows_the_past_s_own_lines() -> None:
     books = Books([entry(OUTSIDE, ACCOUNTS[0], 100)])
     ledger = Ledger(lambda: books)
-    assert ledger.lines(ACCOUNTS[0], "EUR") is books.lines[ACCOUNTS[0], "EUR"]
+    assert ledger.list_lines(ACCOUNTS[0], "EUR") is books.lines[ACCOUNTS[0], "EUR"]
     ledger.post(entry(OUTSIDE, ACCOUNTS[0], 1))
     assert len(books.lines[ACCOUNTS[0], "EUR"]) == 1
-    assert len(ledger.lines(ACCOUNTS[0], "EUR")) == 2
+    assert len(ledger.list_lines(ACCOUNTS[0], "EUR")) == 2
 
 
 @settings(max_examples=30, deadline=None)
@@ -171,7 +171,9 @@ def test_no_payment_takes_an_account_below_zero_with_its_fee(new_life: Lives, st
     life.lead([*steps, ("pass", 0, 5 * 86_400)])
     bank = life.world.bank
     held = [
-        bank.ledger.number((account.iban, name)) for account in bank.accounts.values() for name in account.currencies
+        bank.ledger.read_number((account.iban, name))
+        for account in bank.accounts.values()
+        for name in account.currencies
     ]
     assert min(held) >= 0 and not any(bank.ledger.sum_by_currency().values())
 
@@ -179,9 +181,9 @@ def test_no_payment_takes_an_account_below_zero_with_its_fee(new_life: Lives, st
 def test_a_payment_in_one_world_moves_no_money_in_another(worlds: WorldRegistry, tpp: Tpp) -> None:
     iban = tpp.iban_of("alice")
     untouched = worlds.get("beside")
-    before = untouched.bank.ledger.balance(iban, "EUR")
+    before = untouched.bank.ledger.read_balance(iban, "EUR")
     reply = tpp.initiated(debtor_account__iban=iban)
     for status in ("PATC", "PDNG", "ACSP", "ACSC"):
         assert tpp.control("POST", f"/payments/{reply}/move", status=status).status_code == 200
-    assert worlds.get("default").bank.ledger.balance(iban, "EUR") == before - euros(1250)
-    assert untouched.bank.ledger.balance(iban, "EUR") == before
+    assert worlds.get("default").bank.ledger.read_balance(iban, "EUR") == before - euros(1250)
+    assert untouched.bank.ledger.read_balance(iban, "EUR") == before

@@ -128,12 +128,14 @@ def test_a_fork_of_an_earlier_time_lives_on_as_its_origin_did(worlds: WorldRegis
     assert told.status_code == 201, told.text
     iban = tpp.iban_of("alice")
     before = [
-        line for line in worlds.get("default").bank.ledger.lines(iban, "EUR") if line.on.day <= 10 or line.on.month != 3
+        line
+        for line in worlds.get("default").bank.ledger.list_lines(iban, "EUR")
+        if line.on.day <= 10 or line.on.month != 3
     ]
-    assert list(worlds.get("then").bank.ledger.lines(iban, "EUR"))[: len(before)] == before
+    assert list(worlds.get("then").bank.ledger.list_lines(iban, "EUR"))[: len(before)] == before
     Tpp(app, "then").advance("60d")
     tpp.advance("60d")
-    ours, theirs = (worlds.get(name).bank.ledger.lines(iban, "EUR") for name in ("default", "then"))
+    ours, theirs = (worlds.get(name).bank.ledger.list_lines(iban, "EUR") for name in ("default", "then"))
     assert theirs == ours[: len(theirs)]
 
 
@@ -180,7 +182,9 @@ def test_switched_off_it_stops_and_switched_on_it_goes_on_from_there(worlds: Wor
     assert (bank.ledger.posted, bank.next_at) == (lived, None)
     assert tpp.control("PATCH", "/settings", life="on").status_code == 200
     tpp.advance("10d")
-    dates = {line.on for line in bank.ledger.lines(tpp.iban_of("alice"), "EUR") if line.number > bank.ledger.past.count}
+    dates = {
+        line.on for line in bank.ledger.list_lines(tpp.iban_of("alice"), "EUR") if line.number > bank.ledger.past.count
+    }
     assert bank.ledger.posted > lived
     assert not [on for on in dates if "2027-03-12" <= on.isoformat() <= "2027-04-09"]
     beginning = replace(worlds.get("default").beginning, at=worlds.get("default").opening)
@@ -259,16 +263,16 @@ def test_a_client_that_syncs_every_night_for_a_year_loses_and_doubles_nothing(wo
             known.update({row["transaction_ref"]: row for row in page})
         since = today
     bank = worlds.get("default").bank
-    lines = [line for line in bank.ledger.lines(iban, "EUR") if line.on.isoformat() >= "2027-03-02"]
+    lines = [line for line in bank.ledger.list_lines(iban, "EUR") if line.on.isoformat() >= "2027-03-02"]
     assert sorted(known) == sorted(refs([{"transaction_ref": line.entry.reference} for line in lines]))
     assert len(known) > 400
     begin = balance_before(bank, iban, "2027-03-02")
     total = begin + sum(Decimal(str(row["amount"])) for row in known.values())
-    assert total == bank.ledger.number((iban, "EUR"))
+    assert total == bank.ledger.read_number((iban, "EUR"))
 
 
 def balance_before(bank: object, iban: str, day: str) -> Decimal:
-    lines = bank.ledger.lines(iban, "EUR")  # type: ignore[attr-defined]
+    lines = bank.ledger.list_lines(iban, "EUR")  # type: ignore[attr-defined]
     return sum((line.posting.amount.number for line in lines if line.on.isoformat() < day), Decimal())
 
 

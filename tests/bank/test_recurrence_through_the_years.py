@@ -71,7 +71,7 @@ def test_a_bank_executes_on_those_days_at_six_in_brussels(variable: bool) -> Non
         assert {run.at.astimezone(BRUSSELS).strftime("%H:%M:%S.%f") for run in order.runs} == {"06:00:00.000000"}
     executed = sum(len(order.runs) for order in orders)
     past = len(bank.ledger.past.lines[ALICE, "EUR"])
-    assert len(bank.ledger.lines(ALICE, "EUR")) == past + 1 + executed
+    assert len(bank.ledger.list_lines(ALICE, "EUR")) == past + 1 + executed
     assert not any(bank.ledger.sum_by_currency().values())
 
 

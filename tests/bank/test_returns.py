@@ -40,7 +40,7 @@ def signed(tpp: Tpp, product: str = SCT, customer: str = "bram", **changes: Any)
 def lines(worlds: WorldRegistry, iban: str) -> list[tuple[str, Decimal]]:
     """What this bank added to an account: the remark and the amount."""
     bank = worlds.get("default").bank
-    added = [line for line in bank.ledger.lines(iban, "EUR") if line.number > bank.ledger.past.count]
+    added = [line for line in bank.ledger.list_lines(iban, "EUR") if line.number > bank.ledger.past.count]
     return [(line.entry.remark, line.posting.amount.number) for line in added]
 
 
@@ -115,7 +115,7 @@ def clock_at(tpp: Tpp, at: str) -> None:
 def days_of(worlds: WorldRegistry, iban: str) -> list[str]:
     """The days of what this bank added to an account."""
     bank = worlds.get("default").bank
-    return [line.on.isoformat() for line in bank.ledger.lines(iban, "EUR") if line.number > bank.ledger.past.count]
+    return [line.on.isoformat() for line in bank.ledger.list_lines(iban, "EUR") if line.number > bank.ledger.past.count]
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_a_direct_debit_is_refunded_on_a_banking_day_and_only_the_one_that_the_r
         ("DIRECT DEBIT", Decimal(-39)),
     ]
     bank = worlds.get("default").bank
-    came = bank.ledger.lines(iban, "EUR")[-2]
+    came = bank.ledger.list_lines(iban, "EUR")[-2]
     assert came.on.isoformat() == "2027-03-15"
-    assert len({line.entry.reference for line in bank.ledger.lines(iban, "EUR")}) == 5
+    assert len({line.entry.reference for line in bank.ledger.list_lines(iban, "EUR")}) == 5
     assert not any(bank.ledger.sum_by_currency().values())
     world = worlds.get("default")
     assert hash_state(replay(world.beginning, world.log, bank.clock.now)) == hash_state(bank)

@@ -69,7 +69,7 @@ def test_no_execution_is_lost_or_doubled_however_time_is_cut(rows: list[Any], se
         wanted = days if periods is None else days[: periods + 1]
         assert run_days(order) == wanted
         assert [run.number for run in order.runs] == list(range(1, len(wanted) + 1))
-        booked = [line for line in bank.ledger.lines(ALICE, "EUR") if line.entry.reference.startswith(order.id)]
+        booked = [line for line in bank.ledger.list_lines(ALICE, "EUR") if line.entry.reference.startswith(order.id)]
         assert [line.on for line in booked] == wanted
 
 
@@ -159,16 +159,16 @@ def test_a_variable_one_moves_what_its_bounds_leave(
     minimal: str | None, maximal: str | None, funds: str, paid: str | None
 ) -> None:
     bank = bank_at(OPENING)
-    gift = bank.ledger.balance(ALICE, "EUR") - euros(funds)
+    gift = bank.ledger.read_balance(ALICE, "EUR") - euros(funds)
     bank = bank_at(OPENING, funds=str(euros("1000000.00").number - gift.number))
-    before = {iban: bank.ledger.balance(iban, "EUR") for iban in (ALICE, SAVINGS)}
+    before = {iban: bank.ledger.read_balance(iban, "EUR") for iban in (ALICE, SAVINGS)}
     assert before[ALICE] == euros(funds)
     bounds = {"minimal": minimal and euros(minimal), "maximal": maximal and euros(maximal)}
     order = add(bank, date(2027, 4, 1), "MONTHLY", variable=True, **bounds)
     pass_until(bank, date(2027, 4, 1))
     moved = euros(paid or "0.00")
-    assert bank.ledger.balance(ALICE, "EUR") == before[ALICE] - moved
-    assert bank.ledger.balance(SAVINGS, "EUR") == before[SAVINGS] + moved
+    assert bank.ledger.read_balance(ALICE, "EUR") == before[ALICE] - moved
+    assert bank.ledger.read_balance(SAVINGS, "EUR") == before[SAVINGS] + moved
     assert [run.amount for run in order.runs] == [moved if paid else None]
     assert order.status == "ACWP"
 
@@ -179,7 +179,7 @@ def test_a_failed_execution_is_recorded_and_the_contract_lives_on() -> None:
     pass_until(bank, date(2027, 4, 30))
     assert [run.amount for run in order.runs] == [None]
     assert (order.history[-1].trigger, order.history[-1].reason, order.status) == ("funds_missing", "AM04", "ACWP")
-    assert not any(line.entry.reference.startswith(order.id) for line in bank.ledger.lines(ALICE, "EUR"))
+    assert not any(line.entry.reference.startswith(order.id) for line in bank.ledger.list_lines(ALICE, "EUR"))
     give(bank, "1000000.00")
     pass_until(bank, date(2027, 5, 31))
     assert [run.amount for run in order.runs] == [None, euros("1500000.00")]  # and no second try of the first

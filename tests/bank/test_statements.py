@@ -45,7 +45,7 @@ def walked(bank: Bank, query: Query, oldest: date | None = None) -> list[tuple[d
 
 
 def whole(bank: Bank, date_from: date | None = None, date_to: date | None = None) -> list[tuple[date, int]]:
-    lines = reversed(bank.ledger.lines(ALICE, "EUR"))
+    lines = reversed(bank.ledger.list_lines(ALICE, "EUR"))
     low, high = date_from or date.min, date_to or date.max
     return [(line.on, line.number) for line in lines if low <= line.on < high]
 

@@ -199,10 +199,10 @@ def test_as_many_events_as_the_bound_allows_do_pass(worlds: WorldRegistry) -> No
 @pytest.mark.parametrize("days", (0.01, 1, 100_000))
 def test_a_clock_that_was_left_to_run_fast_stands_at_last(days: float) -> None:
     pace = Pace(START, 0.0, 1_000_000)
-    now = pace.at(days * 86_400.0)
+    now = pace.compute_time(days * 86_400.0)
     assert START < now <= LAST_MOMENT and (now == LAST_MOMENT) is (days >= 1)
 
 
 def test_a_clock_that_was_set_beyond_the_last_day_stays_there() -> None:
     beyond = LAST_MOMENT + timedelta(days=1)
-    assert Pace(beyond, 0.0, 2.0).at(60.0) == beyond
+    assert Pace(beyond, 0.0, 2.0).compute_time(60.0) == beyond

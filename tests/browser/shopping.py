@@ -19,7 +19,7 @@ def standing(bank: str) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as door:
         address = f"http://127.0.0.1:{door.getsockname()[1]}"
         demo = Demo(bank)
-        line = BankClient(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.now)
+        line = BankClient(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.read_now)
         shop = create_app(line)
         demo.join(shop)
         server = create_server(shop, sockets=[door])

@@ -64,7 +64,7 @@ class TrueBank:
         )
         self.scenes, self.results = [], []
         for step in self.steps:
-            self.scenes.append(self.player.scene())
+            self.scenes.append(self.player.copy_scene())
             self.results.append(self.player.play(step))
 
     def _first_state(self, seed: int) -> Bank:

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from lxml import etree
 
 from sandbox.cli import main
-from sandbox.extensions.vary.readiness import FORMAT, digest_of, write_document
+from sandbox.extensions.vary.readiness import FORMAT, compute_digest, write_document
 from tests.commands.test_vary_lies import CLIENT
 
 ITEMS = [
@@ -143,7 +143,7 @@ def test_the_file_is_verified_elsewhere_and_one_changed_byte_is_refused(folder: 
 )
 def test_a_file_that_somebody_else_wrote_is_read_with_care(folder: Path, worlds: Any, told: str) -> None:
     document = {"format": FORMAT, "worlds": worlds}
-    (folder / "ready.json").write_bytes(write_document(document | {"digest": digest_of(document)}))
+    (folder / "ready.json").write_bytes(write_document(document | {"digest": compute_digest(document)}))
     done = CliRunner().invoke(main, ["ready", "verify", "ready.json"])
     assert done.exit_code == 1 and told in done.stderr
 

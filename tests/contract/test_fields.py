@@ -24,7 +24,7 @@ def test_each_row_fits_its_body(body: BodyRow) -> None:
 def test_the_readers_take_the_fields_of_the_table_in_its_order() -> None:
     for body, schema in ((PAYMENT, PaymentBody), (STANDING_ORDER, ContractBody), (VERSION_1, EarlierBody)):
         made = make_request_schema(body)().fields
-        assert list(schema().fields) == list(made) == [field.path for field in body.outers()]
+        assert list(schema().fields) == list(made) == [field.path for field in body.list_outers()]
 
 
 def test_a_step_takes_the_words_of_the_table() -> None:

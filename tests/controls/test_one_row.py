@@ -20,7 +20,7 @@ from sandbox.web.api.replies import make_json_response
 from sandbox.web.console import answering as console
 from sandbox.web.console import templating
 from sandbox.web.console.actions import make_actions
-from sandbox.web.controls.app import route, view_of
+from sandbox.web.controls.app import find_view, route
 from sandbox.web.controls.body_fields import body, text, whole_number
 from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.lock import Lock
@@ -185,9 +185,9 @@ def test_a_row_makes_the_form_on_a_page_of_the_console(worlds: WorldRegistry, mo
 
 def test_a_view_that_names_what_the_row_lacks_is_refused_at_the_start() -> None:
     with pytest.raises(AssertionError, match="greeting_views.greet names what POST /greetings does not have"):
-        view_of(ROW._replace(path="/greetings"))
+        find_view(ROW._replace(path="/greetings"))
 
 
 def test_an_unknown_view_is_refused_at_the_start() -> None:
     with pytest.raises(AttributeError):
-        view_of(ROW._replace(view="greeting_views.wave"))
+        find_view(ROW._replace(view="greeting_views.wave"))

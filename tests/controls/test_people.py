@@ -176,7 +176,7 @@ def test_what_a_closed_beneficiary_sends_back_on_a_saturday_is_booked_on_monday(
     assert held - balance(bank, debtor) == 5 and is_balanced(bank)
     tpp.advance("2d")
     assert held == balance(bank, debtor) and is_balanced(bank)
-    assert [line.on.isoformat() for line in bank.ledger.lines(debtor, "EUR")[-2:]] == ["2027-03-06", "2027-03-08"]
+    assert [line.on.isoformat() for line in bank.ledger.list_lines(debtor, "EUR")[-2:]] == ["2027-03-06", "2027-03-08"]
 
 
 def test_no_consent_shows_a_closed_account(tpp: Tpp, alice: str) -> None:
@@ -202,12 +202,12 @@ def test_nothing_is_booked_by_hand_on_a_closed_account(tpp: Tpp, alice: str) -> 
 def test_the_habits_of_a_closed_account_stop_until_it_is_opened(tpp: Tpp, bank: Bank, alice: str) -> None:
     tpp.control("PATCH", "/settings", life="on")
     change(tpp, f"/accounts/{alice}", closed=True)
-    lines = len(bank.ledger.lines(alice, "EUR"))
+    lines = len(bank.ledger.list_lines(alice, "EUR"))
     tpp.advance("60d")
-    assert len(bank.ledger.lines(alice, "EUR")) == lines
+    assert len(bank.ledger.list_lines(alice, "EUR")) == lines
     change(tpp, f"/accounts/{alice}", closed=False)
     tpp.advance("30d")
-    assert len(bank.ledger.lines(alice, "EUR")) > lines
+    assert len(bank.ledger.list_lines(alice, "EUR")) > lines
 
 
 def test_an_overdraft_lets_an_account_pay_below_zero(tpp: Tpp) -> None:

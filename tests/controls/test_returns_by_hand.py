@@ -31,7 +31,7 @@ def settled(tpp: Tpp, product: str = SCT, customer: str = "bram", **changes: Any
 def lines(worlds: WorldRegistry, iban: str) -> list[tuple[str, Decimal]]:
     bank = worlds.get("default").bank
     assert not any(bank.ledger.sum_by_currency().values())
-    added = [line for line in bank.ledger.lines(iban, "EUR") if line.number > bank.ledger.past.count]
+    added = [line for line in bank.ledger.list_lines(iban, "EUR") if line.number > bank.ledger.past.count]
     return [(line.entry.remark, line.posting.amount.number) for line in added]
 
 

@@ -45,7 +45,7 @@ def iban_of(name: str) -> str:
 
 
 def lines_of(bank: Bank, name: str, currency: str = "EUR") -> list[AccountLine]:
-    return list(bank.ledger.lines(iban_of(name), currency))
+    return list(bank.ledger.list_lines(iban_of(name), currency))
 
 
 def new_lines(bank: Bank, name: str, currency: str = "EUR") -> list[AccountLine]:

@@ -136,13 +136,13 @@ def test_lines_and_balances_agree_on_every_day_of_ten_years_for_every_customer()
     assert not any(bank.ledger.sum_by_currency().values())
     for iban, account in fixtures.accounts.items():
         for currency in account.currencies:
-            lines = bank.ledger.lines(iban, currency)
+            lines = bank.ledger.list_lines(iban, currency)
             assert [line.number for line in lines] == sorted(line.number for line in lines)
             balance = Decimal()
             for on, of_day in groupby(lines, key=lambda line: line.on):
                 balance += sum((line.posting.amount.number for line in of_day), Decimal())
                 assert balance >= 0, (iban, on)
-            assert balance == bank.ledger.number((iban, currency))
+            assert balance == bank.ledger.read_number((iban, currency))
 
 
 def test_every_entry_of_ten_years_balances_and_falls_on_a_banking_day() -> None:
@@ -216,7 +216,7 @@ def test_small_steps_lead_to_the_same_books_as_one_jump() -> None:
         at = min(at + timedelta(hours=7), instant("2027-06-01T05:00:00+02:00"))
         timeline.advance(parts, at)
     assert books_of(parts) == books_of(whole)
-    assert parts.habits.state() == whole.habits.state()
+    assert parts.habits.read_state() == whole.habits.read_state()
 
 
 def test_seeds_that_share_people_share_their_future_and_others_do_not() -> None:

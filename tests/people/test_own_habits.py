@@ -60,7 +60,7 @@ def lived(fixtures: Fixtures, name: str, until: str = "2027-07-01T12:00:00+02:00
     """Day, amount and words of every line of an account, opening aside."""
     bank = open_bank(fixtures, 7, read_instant(MONDAY), Decisions(life="on"))
     timeline.advance(bank, read_instant(until))
-    lines = bank.ledger.lines(fixtures.names[name], "EUR")[1:]
+    lines = bank.ledger.list_lines(fixtures.names[name], "EUR")[1:]
     return [(line.on.isoformat(), line.posting.amount.text(), line.entry.communication) for line in lines]
 
 
@@ -94,7 +94,7 @@ def test_the_people_of_the_readme_live_as_it_says() -> None:
     scenario = read_scenario(text, "nora.yaml")
     bank = open_bank(scenario.fixtures, 7, read_instant(MONDAY), scenario.settings, scenario.rules)
     timeline.advance(bank, read_instant("2027-05-01T12:00:00+02:00"))
-    lines = bank.ledger.lines(scenario.fixtures.names["nora-current"], "EUR")
+    lines = bank.ledger.list_lines(scenario.fixtures.names["nora-current"], "EUR")
     gym = [
         (line.on.isoformat(), line.entry.remark) for line in lines if "Fit" in (line.posting.counterparty_name or "")
     ]

@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.referee.table import TABLE
 from sandbox.extensions.vary.lies import LIES
-from sandbox.extensions.vary.readiness import ConditionRun, Evidence, digest_of, make_document, write_document
+from sandbox.extensions.vary.readiness import ConditionRun, Evidence, compute_digest, make_document, write_document
 from sandbox.extensions.vary.ready_items import (
     BY_AXIS,
     BY_LIE,
@@ -150,10 +150,10 @@ def test_a_night_fails_the_item_time_and_a_flaky_test_no_item() -> None:
 
 
 def test_the_digest_is_that_of_the_content_on_every_machine() -> None:
-    assert digest_of({"b": [1, True, None], "a": "Résidence", "digest": "x"}) == DIGEST
-    assert digest_of({"a": "Résidence", "b": [1, True, None]}) == DIGEST
+    assert compute_digest({"b": [1, True, None], "a": "Résidence", "digest": "x"}) == DIGEST
+    assert compute_digest({"a": "Résidence", "b": [1, True, None]}) == DIGEST
     document = make_document(evidence(), {})
-    assert document["digest"] == digest_of(document) and write_document(document).endswith(b"}\n")
+    assert document["digest"] == compute_digest(document) and write_document(document).endswith(b"}\n")
 
 
 DIGEST = "5d043356413f8370d5386c4c943675a9610c2b09fb6b55398b6663d2d108acda"

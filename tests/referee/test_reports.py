@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 from lxml import etree, html
 
 from sandbox.extensions.referee.documents import as_sarif
-from sandbox.extensions.referee.report import RefereeReport, report_of
+from sandbox.extensions.referee.report import RefereeReport, make_report
 from sandbox.extensions.referee.table import TABLE
 from sandbox.worlds.registry import WorldRegistry
 from tests.referee.actor import Actor
@@ -256,7 +256,7 @@ def test_sarif_names_the_version_of_the_tool_and_a_region_of_each_finding(blamed
     ],
 )
 def test_any_path_becomes_a_relative_reference(blamed: Actor, worlds: WorldRegistry, path: str, uri: str) -> None:
-    found = report_of(worlds.get("default")).findings[0]
+    found = make_report(worlds.get("default")).findings[0]
     elsewhere = replace(found, exchange=found.exchange._replace(path=path))
     told = as_sarif(RefereeReport("w", [elsewhere], {}))
     assert list(Draft7Validator(SARIF).iter_errors(told)) == []

@@ -40,7 +40,7 @@ def test_a_customer_connects_and_sees_balances_and_every_transaction(
     page = guest.text("/accounts")
     assert "Your accounts are connected" in page and "BE16 5391 0000 1774" in page and "Savings account" in page
     bank = worlds.get("default").bank
-    lines = bank.ledger.lines("BE16539100001774", "EUR")
+    lines = bank.ledger.list_lines("BE16539100001774", "EUR")
     recent = [line for line in lines if line.on >= bank.clock.today - timedelta(days=90)]
     assert len(recent) > 50
     page = guest.text("/accounts/0")

@@ -104,7 +104,7 @@ class DatabaseDirector(Director):
             self.other_store.close()
 
     def store_time(self) -> float:
-        return self.store.time()
+        return self.store.read_time()
 
     def image(self) -> Path:
         file = self.next_folder().with_suffix(".state")

@@ -32,7 +32,7 @@ def lines(worlds: WorldRegistry, iban: str) -> list[tuple[str, Decimal]]:
     bank = worlds.get("default").bank
     past = len(bank.ledger.past.lines.get((iban, "EUR"), ()))
     assert not any(bank.ledger.sum_by_currency().values())
-    return [(line.entry.reference, line.posting.amount.number) for line in bank.ledger.lines(iban, "EUR")[past:]]
+    return [(line.entry.reference, line.posting.amount.number) for line in bank.ledger.list_lines(iban, "EUR")[past:]]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ INSTANT_FEE, URGENT_FEE = Decimal("0.90"), Decimal("7.50")
 
 
 def euros(worlds: WorldRegistry, iban: str) -> Decimal:
-    return worlds.get("default").bank.ledger.number((iban, "EUR"))
+    return worlds.get("default").bank.ledger.read_number((iban, "EUR"))
 
 
 def of(iban: str, amount: Decimal, product: str = ISCT, **changes: Any) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def test_a_change_of_the_bank_is_for_payments_that_are_signed_later(tpp: Tpp, wo
 def test_a_fee_abroad_is_checked_in_the_compartment_that_pays(tpp: Tpp, worlds: WorldRegistry) -> None:
     tpp.control("PATCH", "/settings", variants={"fees": "abroad"})
     bank = worlds.get("default").bank
-    dollars = bank.ledger.number((ATELIER, "USD"))
+    dollars = bank.ledger.read_number((ATELIER, "USD"))
     debtor = {"iban": ATELIER, "currency": "USD"}
     amount = {"amount": f"{dollars:.2f}", "currency": "USD"}
     reply = tpp.initiate(XB, payment(XB, debtor_account=debtor, instructed_amount=amount))
@@ -159,7 +159,7 @@ def test_a_fee_abroad_is_checked_in_the_compartment_that_pays(tpp: Tpp, worlds: 
     amount["amount"] = f"{dollars - 5:.2f}"
     tpp.signed(tpp.initiate(XB, payment(XB, debtor_account=debtor, instructed_amount=amount)))
     tpp.advance("1m")
-    assert 0 < bank.ledger.number((ATELIER, "USD")) < 5
+    assert 0 < bank.ledger.read_number((ATELIER, "USD")) < 5
     assert not any(bank.ledger.sum_by_currency().values())
 
 

@@ -46,13 +46,13 @@ def world(worlds: WorldRegistry) -> Iterator[World]:
 
 
 def balance(world: World, iban: str) -> Decimal:
-    return world.ask(lambda bank: bank.ledger.balance(iban, "EUR").number)
+    return world.ask(lambda bank: bank.ledger.read_balance(iban, "EUR").number)
 
 
 def booked(world: World, iban: str) -> list[AccountLine]:
     """What this bank added, without what was before."""
     bank = world.bank
-    return list(bank.ledger.lines(iban, "EUR"))[len(bank.ledger.past.lines.get((iban, "EUR"), ())) :]
+    return list(bank.ledger.list_lines(iban, "EUR"))[len(bank.ledger.past.lines.get((iban, "EUR"), ())) :]
 
 
 @pytest.mark.parametrize("kind", ["pain.001", "csv"])

@@ -35,7 +35,7 @@ def instant(*amounts: str, **more: Any) -> Bulk:
 
 
 def left_on(world: World, iban: str) -> Decimal:
-    return world.ask(lambda bank: bank.ledger.number((iban, "EUR")))
+    return world.ask(lambda bank: bank.ledger.read_number((iban, "EUR")))
 
 
 def test_an_instant_bulk_is_executed_as_an_instant_payment_is(tpp: Tpp, world: World) -> None:

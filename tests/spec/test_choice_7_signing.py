@@ -122,7 +122,7 @@ def test_the_customers_own_countries_are_looked_at(
 
 
 def balance(worlds: WorldRegistry, iban: str) -> Decimal:
-    return worlds.get("default").ask(lambda bank: bank.ledger.balance(iban, "EUR").number)
+    return worlds.get("default").ask(lambda bank: bank.ledger.read_balance(iban, "EUR").number)
 
 
 @pytest.mark.parametrize("more, code", [("0.00", 200), ("0.01", 403)])

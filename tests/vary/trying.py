@@ -64,14 +64,14 @@ class Stage:
     def breaks(self, flow: Flow, rows: Sequence[Variant]) -> list[str]:
         """What breaks the flow in these rows, shrunk to the axes that suffice."""
         runs = Runs(self.trial(flow))
-        if all(runs.of(row).find_result(flow.__name__).passed for row in rows):
+        if all(runs.find_run(row).find_result(flow.__name__).passed for row in rows):
             return []
         search = Search(runs, Space({}), 1, Random(1))
         search.explain_failures()
         search.confirm()
-        causes = search.causes_of(flow.__name__)
+        causes = search.find_causes(flow.__name__)
         found = [f"{cause.variant}: {cause.result.failure}" for cause in causes.breaks]
-        return found or [causes.flaky or runs.of(DEFAULT_BANK).find_result(flow.__name__).failure]
+        return found or [causes.flaky or runs.find_run(DEFAULT_BANK).find_result(flow.__name__).failure]
 
 
 def every_value_once() -> tuple[Variant, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.storage.marks import LogHead, act_mark, compute_root
-from sandbox.storage.store import Position, is_address, seal_of
+from sandbox.storage.store import Position, compute_seal, is_address
 
 
 def change(state: Path | str, *statements: str) -> None:
@@ -41,7 +41,7 @@ def seal(state: Path | str, name: str = "default") -> None:
     """The world's position is sealed as it is, as a program does that writes it."""
     query = f"SELECT id, acts, head, version, until FROM worlds WHERE name = '{name}'"
     ((world, acts, head, version, until),) = rows(state, query)
-    sealed = seal_of(Position(world, LogHead(acts, head), version), until)
+    sealed = compute_seal(Position(world, LogHead(acts, head), version), until)
     change(state, f"UPDATE worlds SET seal = {sealed} WHERE id = {world}")
 
 

@@ -31,7 +31,7 @@ from tests.worlds.tenancy import HALF_AN_HOUR, ON_A_FILE, Server, lived
 def test_who_begins_again_too_late_does_not_take_the_place_of_a_newcomer(server: Server, how: str) -> None:
     lived(server.tpp("one"))
     late = server.worlds.find("one")
-    server.worlds.make("one", server.worlds.beginning_of("one"), replacing=True)
+    server.worlds.make("one", server.worlds.make_beginning("one"), replacing=True)
     ids = lived(server.tpp("one"))
     with pytest.raises(Refusal):
         late.reset() if how == "reset" else late.load(late.beginning)

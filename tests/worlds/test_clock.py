@@ -120,7 +120,7 @@ def test_what_is_true_outside_the_bank_follows_the_machine(machine: Machine) -> 
     worlds = WorldRegistry(make_first_beginning(7, read_instant(MORNING), 1.0), machine)
     now(worlds)
     machine.now -= HOUR
-    assert worlds.get("default").clock.real_time().timestamp() == machine.now
+    assert worlds.get("default").clock.read_real_time().timestamp() == machine.now
 
 
 @ON_A_FILE

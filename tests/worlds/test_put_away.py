@@ -333,7 +333,7 @@ def test_what_another_room_keeps_is_made_once(server: Server) -> None:
     made: list[object] = []
 
     class Note:
-        def copied(self) -> bytes:
+        def pack(self) -> bytes:
             return b"note"
 
     def make(packed: bytes | None) -> Note:

@@ -71,7 +71,7 @@ def search(words: str) -> list[DocumentationHit]:
     many sections have."""
     sought = {word.casefold() for word in WORD.findall(words)}
     weights = {word: weight for word in sought if (weight := compute_weight(word))}
-    scored = [(score_of(section, weights), section) for section in list_sections()]
+    scored = [(compute_score(section, weights), section) for section in list_sections()]
     best = sorted((hit for hit in scored if hit[0] > 0), key=lambda hit: -hit[0])[:HITS_MAX]
     return [
         DocumentationHit(SCHEME + section.slug, section.page, section.title, cut_excerpt(section.text, {*weights}))
@@ -85,7 +85,7 @@ def compute_weight(word: str) -> float:
     return log(1 + len(list_sections()) / count) if count else 0
 
 
-def score_of(section: Section, weights: Mapping[str, float]) -> float:
+def compute_score(section: Section, weights: Mapping[str, float]) -> float:
     """Returns the sum of the weights of the words that the section has, divided by a factor that grows with its length.
     A word in a title counts more."""
     title, page, text = section.title.casefold(), section.page.casefold(), section.text.casefold()

@@ -125,7 +125,9 @@ def calibrate_calls(
     calibration.settings, calibration.calls = settings, len(steps)
     calibration.notes = notes if timed else [*notes, "the recording has no times, so a second is between two calls"]
     open_axes = {axis: values for axis, values in calibration.open.items() if axis not in NOT_TRIED}
-    choices = [(axis, value) for axis, values in open_axes.items() for value in values if value != search.value(axis)]
+    choices = [
+        (axis, value) for axis, values in open_axes.items() for value in values if value != search.find_value(axis)
+    ]
     calibration.next = propose(search, choices, payments=payments)
     return calibration
 
@@ -214,7 +216,7 @@ def make_calibration(search: ValueSearch) -> Calibration:
     calibration.unmet = frozenset(AXES) - met
     for axis, row in AXES.items():
         trials = {value: search.trials.get((axis, value), Trial()) for value in row.names}
-        excluded = tuple(value for value in row.names if value != search.value(axis) and trials[value].is_excluded)
+        excluded = tuple(value for value in row.names if value != search.find_value(axis) and trials[value].is_excluded)
         left = tuple(value for value in row.names if value not in excluded)
         if excluded:
             calibration.excluded[axis] = excluded

@@ -94,7 +94,7 @@ class PlayedBank:
         limits.restore(moment.limits)
         self._world.axes.restore_first_uses(moment.first_calls)
 
-    def moment(self) -> Moment:
+    def copy_moment(self) -> Moment:
         limits = self._world.calls.limits
         assert isinstance(limits, Limits)
         self._world.calls.deliver()

@@ -155,8 +155,8 @@ class Player:
         self.bank.go_to(scene.moment, variants)
         self.session, self.variants = scene.session.copy(), variants
 
-    def scene(self) -> Scene:
-        return Scene(self.bank.moment(), self.session.copy())
+    def copy_scene(self) -> Scene:
+        return Scene(self.bank.copy_moment(), self.session.copy())
 
     def play(self, step: RecordedStep) -> CallResult:
         self.played += 1
@@ -180,9 +180,9 @@ class Player:
         call, variables = step.call, self.session.variables
         body = dict(call.json)
         if isinstance(body.get("address"), str):
-            body["address"] = variables.own_address(body["address"])
+            body["address"] = variables.translate_address(body["address"])
         if isinstance(body.get("payment_id"), str):
-            body["payment_id"] = variables.own(body["payment_id"])
+            body["payment_id"] = variables.translate(body["payment_id"])
         reply = self._send(call.method, "".join(f"/{part}" for part in call.path), "", JSON_BODY, orjson.dumps(body))
         content = read_json_object(reply)
         if step.facts.status != reply.status:
@@ -205,11 +205,11 @@ class Player:
         call = step.call
         self._give_earlier_tokens(call)
         if call.path == ("token",):
-            self._consent_before(call)
+            self._give_consent_before(call)
         booked = self._book_missing(step)
         own = self._send_recorded(call)
         differences = self._compare(step, own) | booked
-        if self._balance(step, own):
+        if self._correct_balance(step, own):
             own = self._send_recorded(call)
             differences = self._compare(step, own)
         if "status" in differences or "body.status" in differences or "body.error" in differences:
@@ -227,17 +227,19 @@ class Player:
 
     def _send_recorded(self, call: RecordedCall) -> OwnReply:
         variables = self.session.variables
-        headers = {name: value for name, value in variables.own_headers(call.headers).items() if name not in NOT_SENT}
+        headers = {
+            name: value for name, value in variables.translate_headers(call.headers).items() if name not in NOT_SENT
+        }
         body = call.body
         if call.path == ("token",):
-            body = variables.own_pairs(body)
-        query = variables.own_pairs(call.split.query)
+            body = variables.translate_pairs(body)
+        query = variables.translate_pairs(call.split.query)
         content = body.encode()
         if "signature" in headers and not (call.status == 401 and "Signature" in call.reply_body):
-            headers |= self._signature(headers, content)
-        return self._send(call.method, variables.own_path(call.path), query, headers, content)
+            headers |= self._make_signature(headers, content)
+        return self._send(call.method, variables.translate_path(call.path), query, headers, content)
 
-    def _signature(self, headers: Mapping[str, str], content: bytes) -> dict[str, str]:
+    def _make_signature(self, headers: Mapping[str, str], content: bytes) -> dict[str, str]:
         """Returns the headers of a new signature in the form of the recorded one. It uses a key that the played bank
         knows, because the client's private key is not known."""
         is_detached = ".." in headers["signature"]
@@ -262,23 +264,23 @@ class Player:
         if call.path[0] == "consent-uris" and isinstance(content, list) and content:
             address = str(content[0].get("consent_uri", ""))
         if address:
-            for key in (call.headers.get("code-challenge"), self._own_id(content), *call.path[2:3]):
+            for key in (call.headers.get("code-challenge"), self._find_own_id(content), *call.path[2:3]):
                 if key:
-                    session.addresses[key] = session.addresses[session.variables.own(key)] = address
+                    session.addresses[key] = session.addresses[session.variables.translate(key)] = address
             account = call.json.get("debtor_account") or call.json.get("origin_account")
             iban = account.get("iban") if isinstance(account, dict) else call.query.get("iban")
             if isinstance(iban, str):
                 session.debtors[address] = iban
 
     @staticmethod
-    def _own_id(content: Any) -> str | None:
+    def _find_own_id(content: Any) -> str | None:
         names = ("payment_id", "paymentId", "payment_file_id")
         ids = (content.get(name) for name in names) if isinstance(content, dict) else ()
         return next((value for value in ids if isinstance(value, str)), None)
 
     # What customers and the bank did without a call
 
-    def _consent_before(self, call: RecordedCall) -> None:
+    def _give_consent_before(self, call: RecordedCall) -> None:
         """If the call exchanges a code, first lets the customer consent, and binds the recorded code to the code of the
         played bank. Does nothing if the code is bound already, or if the recording has the controls of customers."""
         code = call.form.get("code", "")
@@ -299,7 +301,7 @@ class Player:
         token = call.access_token if call.path[0] == "accounts" else call.form.get("refresh_token")
         credentials = read_basic_credentials(call)
         client_id = credentials[0] if credentials else call.headers.get("client-id", "")
-        ibans = shown.ibans_of.get(shown.grant_of(token or ""), [])
+        ibans = shown.ibans_of.get(shown.find_grant(token or ""), [])
         is_new = token in variables.texts or token in shown.challenge_of
         if not token or is_new or call.status >= 400 or not ibans:
             return
@@ -358,14 +360,14 @@ class Player:
         status, reason, before = (*map(call.reply_json.get, ("status", "reason")), content.get("status"))
         if len(call.path) < 3 or status == before or before is None:
             return None
-        subject = self.session.variables.own(call.path[2])
+        subject = self.session.variables.translate(call.path[2])
         address = find_address({}, content) or self.session.addresses.get(subject)
         if not self.has_controls and before in UNSIGNED and address not in (None, *self.session.approved):
             if status in SIGNED:
                 self.approve(str(address))
                 return {}
             if status == "CANC" and reason in REFUSED_BY_CUSTOMER:
-                body = {"address": address, "customer": self._any_customer(str(address))}
+                body = {"address": address, "customer": self._choose_customer(str(address))}
                 self._send("POST", f"/{CONTROL}/psu/refuse", "", JSON_BODY, orjson.dumps(body))
                 return {}
         if status == "RJCT" and before in SIGNED:
@@ -375,7 +377,7 @@ class Player:
             return {f"{BY_ITSELF} ({reason})": "the payment was refused, which the nearest bank does not do by itself"}
         return None
 
-    def _balance(self, step: RecordedStep, own: OwnReply) -> bool:
+    def _correct_balance(self, step: RecordedStep, own: OwnReply) -> bool:
         """Corrects the balance of an account if this reply is the first one to show it. Earlier calls do not show the
         balance. Returns whether the correction booked lines."""
         content = simplify_names(step.call.reply_json)
@@ -418,7 +420,7 @@ class Player:
         def book(bank: Bank) -> Differences:
             had = Counter[tuple[date, Money]]()
             for currency in {entry.postings[0].amount.currency for entry in entries}:
-                for line in bank.ledger.lines(entries[0].postings[0].account, currency):
+                for line in bank.ledger.list_lines(entries[0].postings[0].account, currency):
                     had[line.on, line.posting.amount] += 1
             booked: Differences = {}
             for entry in entries:
@@ -437,7 +439,7 @@ class Player:
         if client_id in clients:
             clients[client_id] = replace(clients[client_id], roles=ROLES, active=True)
 
-    def _any_customer(self, address: str) -> str:
+    def _choose_customer(self, address: str) -> str:
         accounts = self.bank.ask(lambda bank: bank.accounts)
         account = accounts.get(self.session.debtors.get(address, "")) or next(iter(accounts.values()))
         return account.owners[0]

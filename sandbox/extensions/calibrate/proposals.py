@@ -104,7 +104,7 @@ def find_scene(search: ValueSearch, step: RecordedStep) -> Scene:
     number = next(number for number, window in enumerate(search.windows) if at in window)
     end = at if step.call.method == "POST" else at + 1
     search.play(search.scenes[number], search.variants, search.steps[search.windows[number][0] : end])
-    return search.player.scene()
+    return search.player.copy_scene()
 
 
 def find_decided_axes(

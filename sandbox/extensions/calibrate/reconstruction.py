@@ -91,7 +91,7 @@ class Shown:
             self._note_accounts(call)
         self._note_lines(calls)
 
-    def account(self, iban: Any) -> ShownAccount | None:
+    def find_account(self, iban: Any) -> ShownAccount | None:
         if not isinstance(iban, str) or not is_iban(iban):
             return None
         return self.accounts.setdefault(iban, ShownAccount(iban))
@@ -102,7 +102,7 @@ class Shown:
             self.sca_token_of[call.access_token] = sent or read_sca_token(call)
         if call.path != ("token",) or call.status != 200:
             return
-        challenge = self.grant_of(call.form.get("refresh_token", "")) or next(iter(call.challenges), "")
+        challenge = self.find_grant(call.form.get("refresh_token", "")) or next(iter(call.challenges), "")
         brought = simplify_names(call.reply)
         for name in ("accesstoken", "refreshtoken", "scatoken"):
             if isinstance(brought.get(name), str):
@@ -117,15 +117,15 @@ class Shown:
             return False
         if token in self.challenge_of:
             return bool(sca_token) and sca_token not in self.challenge_of
-        return not self.ibans_of.get(self.grant_of(token))
+        return not self.ibans_of.get(self.find_grant(token))
 
-    def grant_of(self, token: str) -> str:
+    def find_grant(self, token: str) -> str:
         """Returns a key that all tokens of one consent share. It is the challenge, or the token itself if the token is
         older than the recording."""
         return self.challenge_of.get(token, token)
 
     def _note_read(self, call: RecordedCall, iban: str) -> None:
-        ibans = self.ibans_of.setdefault(self.grant_of(call.access_token or ""), [])
+        ibans = self.ibans_of.setdefault(self.find_grant(call.access_token or ""), [])
         if iban not in ibans:
             ibans.append(iban)
 
@@ -133,24 +133,24 @@ class Shown:
         body = call.json
         for name in ("debtor_account", "origin_account"):
             if isinstance(body.get(name), dict) and call.reply_json.get("error") != "INVALID_ACCOUNT":
-                self.account(body[name].get("iban"))
+                self.find_account(body[name].get("iban"))
         if call.path[0] == "bulk-payments" and call.method == "POST":
             for account in self.accounts.values():
                 account.is_business |= account.iban in call.body
         if call.path[0] == "consent-uris" and call.status == 200:
             for name in ("iban", "account"):
-                self.account(call.query.get(name))
+                self.find_account(call.query.get(name))
         if call.path[0] != "accounts" or call.status != 200:
             return
         if len(call.path) == 1:
-            rows = [row for row in list_embedded(call, "accounts") if self.account(row.get("iban"))]
+            rows = [row for row in list_embedded(call, "accounts") if self.find_account(row.get("iban"))]
             for row in rows:
                 self.by_logical_id[str(row.get("logicalid"))] = row["iban"]
                 self.accounts[row["iban"]].together |= {other["iban"] for other in rows}
                 self._note_read(call, row["iban"])
         elif len(call.path) == 2:
             content = simplify_names(call.reply_json)
-            shown = self.account(content.get("iban"))
+            shown = self.find_account(content.get("iban"))
             if shown is not None:
                 self.by_logical_id.setdefault(call.path[1], shown.iban)
                 self._note_read(call, shown.iban)

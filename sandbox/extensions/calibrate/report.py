@@ -67,7 +67,7 @@ def describe_outside(outside: Outside) -> str:
 
 
 def describe_value(axis: str, value: str) -> str:
-    return AXES[axis].value(value).does.rstrip(".")
+    return AXES[axis].find_value(value).does.rstrip(".")
 
 
 def explain_open_axis(calibration: Calibration, axis: str) -> str:

@@ -113,17 +113,17 @@ class ValueSearch:
         self._unexplained: Counter[tuple[str, frozenset[str]]] = Counter()
         self.scenes: list[Scene] = []  # of the windows, under the best hypothesis
 
-    def value(self, axis: str) -> str:
+    def find_value(self, axis: str) -> str:
         return self.variants.get(axis, DEFAULTS[axis])
 
-    def others(self, axes: Iterable[str]) -> list[Choice]:
+    def list_others(self, axes: Iterable[str]) -> list[Choice]:
         """Returns the values of these axes that the best hypothesis does not have."""
         return [
             (axis, value)
             for axis in sorted(axes)
             if axis not in NOT_TRIED
             for value in AXES[axis].names
-            if value != self.value(axis)
+            if value != self.find_value(axis)
         ]
 
     def with_values(self, *choices: Choice) -> dict[str, str]:
@@ -179,7 +179,7 @@ class ValueSearch:
             scenes, results = [], []
             place = None
             for number, step in enumerate(steps):
-                scenes.append(self.player.scene())
+                scenes.append(self.player.copy_scene())
                 results.append(self.player.play(step))
                 if results[-1].differences and number not in unexplained:
                     place = number
@@ -187,7 +187,7 @@ class ValueSearch:
             if place is None:
                 met = list_axes(results)
                 self._settled.append(SettledWindow(scene, steps, met))
-                return self.player.scene()
+                return self.player.copy_scene()
             chosen = self._climb_at(steps[place], scenes[place], results[place])
             likeness = steps[place].operation, frozenset(map(generalize_place, results[place].differences))
             if not chosen and self._unexplained[likeness] < ALIKE_MAX:
@@ -213,7 +213,7 @@ class ValueSearch:
         met = result.met
         while least:
             gains = []
-            for choice in self._worth_trying(met - chosen.keys()):
+            for choice in self._list_worth_trying(met - chosen.keys()):
                 tried = self._try(scene, self.with_values(*chosen.items(), choice), step)
                 if weigh_places(tried.differences) < least:
                     gains.append((weigh_places(tried.differences), choice))
@@ -229,8 +229,8 @@ class ValueSearch:
                     chosen[choice[0]], least, met = choice[1], weigh_places(tried.differences), met | tried.met
         return chosen
 
-    def _worth_trying(self, axes: Iterable[str]) -> list[Choice]:
-        return [choice for choice in self.others(axes) if self._refuted[choice] < REFUTED_MAX]
+    def _list_worth_trying(self, axes: Iterable[str]) -> list[Choice]:
+        return [choice for choice in self.list_others(axes) if self._refuted[choice] < REFUTED_MAX]
 
     def _try(self, scene: Scene, variants: Mapping[str, str], step: RecordedStep) -> CallResult:
         return self.play(scene, variants, [step])[0]
@@ -250,7 +250,7 @@ class ValueSearch:
         best: list[Choice] = []
         firsts: list[tuple[Choice, frozenset[str]]] = []
         begins, met = find_first_reads(results), list_axes(results)
-        for choice in self._worth_trying(begins):
+        for choice in self._list_worth_trying(begins):
             begin = begins[choice[0]]
             known = sum(weights[:begin])
             tried = self._try_until(scenes[begin], self.with_values(choice), steps[begin:], least - known + 1)
@@ -268,7 +268,7 @@ class ValueSearch:
         for first, axes in firsts:
             begin = begins[first[0]]
             known = sum(weights[:begin])
-            for second in self.others(axes):
+            for second in self.list_others(axes):
                 tried = self._try_until(scenes[begin], self.with_values(first, second), steps[begin:], least - known)
                 if known + compute_total_weight(tried) < least:
                     return dict([first, second])
@@ -302,7 +302,7 @@ class ValueSearch:
         self.player.go_to(self.begin, self.variants)
         self.results, self.scenes = [], []
         for window in self.windows:
-            self.scenes.append(self.player.scene())
+            self.scenes.append(self.player.copy_scene())
             self.results += [self.player.play(self.steps[at]) for at in window]
         self._note_doubts()
 
@@ -338,17 +338,17 @@ class ValueSearch:
     def _explains_more(self, choices: Sequence[Choice]) -> bool:
         """Whether the recording has fewer differences with these values. Counts differences from the first window that
         reads one of the axes."""
-        number = self._first_window(*dict(choices))
+        number = self._find_first_window(*dict(choices))
         begin = self.windows[number][0]
         least = compute_total_weight(self.results[begin:])
         return self._weigh(self.scenes[number], self.with_values(*choices), self.steps[begin:], least) < least
 
-    def _first_window(self, *axes: str) -> int:
+    def _find_first_window(self, *axes: str) -> int:
         """Returns the number of the first window that reads one of these axes, or of the last window."""
         reads = (at for at, result in enumerate(self.results) if not result.met.isdisjoint(axes))
-        return self._window_of(next(reads, len(self.results) - 1))
+        return self._find_window(next(reads, len(self.results) - 1))
 
-    def _window_of(self, step: int) -> int:
+    def _find_window(self, step: int) -> int:
         return next(number for number, window in enumerate(self.windows) if step in window)
 
     # What cannot be
@@ -364,7 +364,7 @@ class ValueSearch:
         }
         self._tried_results = self.results
         trials, self.trials = self.trials, {}
-        for choice in self.others(find_first_reads(self.results)):
+        for choice in self.list_others(find_first_reads(self.results)):
             trial = trials.get(choice)
             if trial is None:
                 continue
@@ -372,7 +372,7 @@ class ValueSearch:
             again.meetings = Counter({kind: n for kind, n in trial.meetings.items() if kind not in changed})
             again.changes, again.is_tried_far = trial.changes, trial.is_tried_far
             for step in [proof.step for proof in trial.proofs] + trial.better:
-                number = self._window_of(step)
+                number = self._find_window(step)
                 self._contradict(again, range(self.windows[number][0], step + 1), self.scenes[number], [choice])
 
     def exclude(self) -> None:
@@ -383,11 +383,13 @@ class ValueSearch:
             first_read = find_first_reads(results)
             kinds = [make_call_kind(step) for step in steps]
             alive = [
-                choice for choice in self.others(first_read) if self._is_worth(choice, kinds[first_read[choice[0]] :])
+                choice
+                for choice in self.list_others(first_read)
+                if self._is_worth(choice, kinds[first_read[choice[0]] :])
             ]
             if not alive:
                 continue
-            scenes = self._scenes(scene, steps)
+            scenes = self._list_scenes(scene, steps)
             for choice in alive:
                 begin, trial = first_read[choice[0]], self.trials[choice]
                 if not self._contradict(trial, window[begin:], scenes[begin], [choice], (scene, window[0])):
@@ -397,14 +399,14 @@ class ValueSearch:
 
     def _has_changed(self, number: int) -> bool:
         """Whether the player's scene before this window is another one than that of the best hypothesis."""
-        return number < len(self.windows) and not self.player.scene().is_same(self.scenes[number])
+        return number < len(self.windows) and not self.player.copy_scene().is_same(self.scenes[number])
 
-    def _scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
+    def _list_scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
         """Returns the scene before each step, under the best hypothesis."""
         self.player.go_to(scene, self.variants)
         scenes = []
         for step in steps:
-            scenes.append(self.player.scene())
+            scenes.append(self.player.copy_scene())
             self.player.play(step)
         return scenes
 
@@ -421,13 +423,13 @@ class ValueSearch:
         a change of the state. A single contradiction may be false: the calls before its window were played without the
         value, so their counts and tokens may be others. So this value is tried once more, in the whole recording.
         """
-        for choice in self.others(find_first_reads(self.results)):
+        for choice in self.list_others(find_first_reads(self.results)):
             trial = self.trials.setdefault(choice, Trial())
             if trial.better or len(trial.proofs) >= PROOFS_WANTED:
                 continue
             if trial.proofs:
                 trial.proofs = []
-                self._contradict_far(trial, self._first_window(choice[0]), choice)
+                self._contradict_far(trial, self._find_first_window(choice[0]), choice)
             elif trial.changes is not None and not trial.is_tried_far:
                 self._contradict_far(trial, trial.changes, choice)
                 trial.is_tried_far = not trial.proofs and not trial.better
@@ -438,7 +440,7 @@ class ValueSearch:
         for window in self.windows[number:]:
             if self._contradict(trial, window, scene, choices):
                 return
-            scene = self.player.scene()
+            scene = self.player.copy_scene()
 
     def _contradict(
         self,
@@ -459,13 +461,13 @@ class ValueSearch:
             if weigh_places(differences) < weigh_places(known) or (added and known.keys() - differences.keys()):
                 trial.better.append(number)
                 return True
-            places = self._sure_places(number, added)
+            places = self._find_sure_places(number, added)
             if places:
                 trial.proofs.append(Contradiction(number, places, *(start or (scene, numbers[0]))))
                 return True
         return False
 
-    def _sure_places(self, number: int, added: Iterable[str]) -> frozenset[str]:
+    def _find_sure_places(self, number: int, added: Iterable[str]) -> frozenset[str]:
         """Returns the added differences of a reply that prove something.
 
         A place proves nothing if the best hypothesis leaves a difference there in any call. If the length of a list is
@@ -505,13 +507,13 @@ class ValueSearch:
             for choice, trial in self.trials.items()
         }
         for choice, trial in self.trials.items():
-            proof = trial.proofs[0] if trial.proofs else self._first_worse(choice) if trial.better else None
+            proof = trial.proofs[0] if trial.proofs else self._find_first_worse(choice) if trial.better else None
             if proof is not None and trial.partner is None:
                 self._find_partner(choice, trial, proof, touched)
 
-    def _first_worse(self, choice: Choice) -> Contradiction | None:
+    def _find_first_worse(self, choice: Choice) -> Contradiction | None:
         """Returns the first call of the recording that a value explains worse than the best hypothesis does."""
-        number = self._first_window(choice[0])
+        number = self._find_first_window(choice[0])
         scene = self.scenes[number]
         for window in self.windows[number:]:
             self.player.go_to(scene, self.with_values(choice))
@@ -520,7 +522,7 @@ class ValueSearch:
                 if weigh_places(differences) > weigh_places(known):
                     places = frozenset(map(generalize_place, differences.keys() - known.keys()))
                     return Contradiction(at, places, scene, window[0])
-            scene = self.player.scene()
+            scene = self.player.copy_scene()
         return None
 
     def _touches(self, proof: Contradiction) -> set[tuple[str, str]]:
@@ -542,12 +544,12 @@ class ValueSearch:
         self.player.go_to(proof.scene, self.with_values(choice))
         scenes, alone = [], []
         for number in numbers:
-            scenes.append(self.player.scene())
+            scenes.append(self.player.copy_scene())
             alone.append(self.player.play(self.steps[number]))
             if not self._is_explained(number, alone[-1]):
                 break
         begins = find_first_reads(alone)
-        for second in self.others(begins.keys() - {choice[0]}):
+        for second in self.list_others(begins.keys() - {choice[0]}):
             other, begin = self.trials.get(second, Trial()), begins[second[0]]
             if other.proofs and not (touched[second] & places):
                 continue
@@ -555,7 +557,7 @@ class ValueSearch:
             if not all(self._is_explained(at, self.player.play(self.steps[at])) for at in numbers[begin:]):
                 continue
             together = Trial()
-            self._contradict_far(together, self._first_window(choice[0], second[0]), choice, second)
+            self._contradict_far(together, self._find_first_window(choice[0], second[0]), choice, second)
             if not together.proofs:
                 trial.partner = second
                 if together.better:

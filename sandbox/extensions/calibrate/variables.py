@@ -43,10 +43,10 @@ class Variables:
             self.texts[recorded] = own
             self.given.add(own)
 
-    def own(self, recorded: str) -> str:
+    def translate(self, recorded: str) -> str:
         return self.texts.get(recorded, recorded)
 
-    def own_address(self, recorded: str) -> str:
+    def translate_address(self, recorded: str) -> str:
         """Returns the played bank's address that replaces a recorded address. Parameters that the client appended, such
         as its state, are appended again."""
         head = recorded
@@ -57,19 +57,19 @@ class Variables:
         own, rest = self.texts[head], recorded[len(head) + 1 :]
         return f"{own}{'&' if '?' in own else '?'}{rest}" if rest else own
 
-    def own_path(self, path: tuple[str, ...]) -> str:
-        return "".join(f"/{quote(self.own(unquote(part)), safe='')}" for part in path)
+    def translate_path(self, path: tuple[str, ...]) -> str:
+        return "".join(f"/{quote(self.translate(unquote(part)), safe='')}" for part in path)
 
-    def own_pairs(self, text: str) -> str:
+    def translate_pairs(self, text: str) -> str:
         """Returns a query or a form, in which texts of the played bank replace the recorded values."""
-        return urlencode([(name, self.own(value)) for name, value in parse_qsl(text, keep_blank_values=True)])
+        return urlencode([(name, self.translate(value)) for name, value in parse_qsl(text, keep_blank_values=True)])
 
-    def own_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+    def translate_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         translated = {}
         for name, value in headers.items():
             scheme, mark, token = value.partition(" ")
             is_bearer = name == "authorization" and scheme.lower() == "bearer"
-            translated[name] = f"{scheme}{mark}{self.own(token.strip())}" if is_bearer else self.own(value)
+            translated[name] = f"{scheme}{mark}{self.translate(token.strip())}" if is_bearer else self.translate(value)
         return translated
 
     def bind_reply(self, recorded: Any, own: Any, name: str = "") -> None:

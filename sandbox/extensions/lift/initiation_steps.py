@@ -40,7 +40,7 @@ def make_initiation_lifter(word: str, table: BodyRow) -> StepMaker:
         )
         if call.path[1] != SCT:
             content["product"] = call.path[1]
-        content |= lift.token_words(call)
+        content |= lift.make_token_words(call)
         subject = LiftedSubject(word, str(call.reply_json.get("status", "")), has_debtor="debtor" in content)
         if call.headers.get("request-id") in lift.repeated_ids and call.access_token is None:
             subject.verifier = EXAMPLE_VERIFIER  # the calls have to be identical
@@ -155,7 +155,7 @@ def make_lookup_lifter(word: str) -> StepMaker:
                 lift.subjects[address] = subject
             reach_status(lift, subject, str(reply.get("status")), reply.get("reason"))
             content["expect"] = {name: reply[name] for name in ("status", "reason") if name in reply}
-        content |= lift.token_words(call)
+        content |= lift.make_token_words(call)
         if call.access_token is None and word != "status" and call.path[0] != kinds.BULK.path:
             content["token"] = None
         subject.last = content
@@ -172,7 +172,7 @@ def lift_unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
         return None
     product = call.path[1] if call.path[1] in PRODUCTS else UNKNOWN
     path = "/".join((call.path[0], product, UNKNOWN, *call.path[3:]))
-    return {"call": {"method": call.method, "path": f"/{path}"} | lift.token_words(call)}
+    return {"call": {"method": call.method, "path": f"/{path}"} | lift.make_token_words(call)}
 
 
 def reach_status(lift: LiftState, subject: LiftedSubject, status: str, reason: Any) -> None:

@@ -71,7 +71,7 @@ class LiftState:
             if key:
                 self.subjects[key] = subject
 
-    def token_words(self, call: RecordedCall) -> Step:
+    def make_token_words(self, call: RecordedCall) -> Step:
         """Returns `{"token": NAME}` for a step whose call had an access token. NAME is the step that received this
         token, or `unknown`. Returns `{}` if the call had no token."""
         token = call.access_token

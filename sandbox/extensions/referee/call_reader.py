@@ -260,9 +260,9 @@ def list_acts(bank: Bank, environ: dict[str, Any], response: Response) -> Iterat
         yield from find_acts_of_control(environ, response, bank)
     elif (page := PAGE.match(path)) is not None:
         if method == "GET" and page[2] is None:
-            yield from act_at(bank, page[1], PSU_OPENS, environ.get("QUERY_STRING", ""), response.status_code)
+            yield from list_acts_at(bank, page[1], PSU_OPENS, environ.get("QUERY_STRING", ""), response.status_code)
         elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
-            yield from act_at(bank, page[1], PSU_RETURNS, urlsplit(response.headers["Location"]).query)
+            yield from list_acts_at(bank, page[1], PSU_RETURNS, urlsplit(response.headers["Location"]).query)
 
 
 def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
@@ -277,10 +277,10 @@ def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank
     if not isinstance(address, str) or response.status_code not in (200, GONE):
         return
     token = find_last_segment(address)
-    yield from act_at(bank, token, PSU_OPENS, urlsplit(address).query, response.status_code)
+    yield from list_acts_at(bank, token, PSU_OPENS, urlsplit(address).query, response.status_code)
     reply = read_content(response)
     if response.status_code == 200 and isinstance(reply, dict):
-        yield from act_at(bank, token, PSU_RETURNS, urlsplit(str(reply.get("redirect", ""))).query)
+        yield from list_acts_at(bank, token, PSU_RETURNS, urlsplit(str(reply.get("redirect", ""))).query)
 
 
 def find_acts_of_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
@@ -288,14 +288,14 @@ def find_acts_of_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observ
     initiation or the consent address at which the customer was."""
     subject = bank.find_subject(callback.subject)
     token = getattr(subject, "sca_token", None) or callback.subject
-    yield from act_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)
+    yield from list_acts_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)
 
 
-def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200) -> Iterator[Observation]:
+def list_acts_at(bank: Bank, token: str, operation: str, text: str, status: int = 200) -> Iterator[Observation]:
     """Yields an observation of an act at an address. Yields nothing if the bank does not know the token. `text` is the
     query of the address or of the callback."""
     if (sca := bank.sca_addresses.get(token)) is not None:
-        initiation = bank.initiation(sca.subject_id)
+        initiation = bank.find_initiation(sca.subject_id)
         assert initiation is not None
         client, subject = initiation.origin.client_id, initiation.id
     elif (consent := bank.consent_addresses.get(token)) is not None:

@@ -3,7 +3,7 @@
 from markupsafe import Markup
 
 from sandbox.extensions.referee.coverage import compute_coverage, describe_cell
-from sandbox.extensions.referee.report import SHOWN, list_broken_rules, read_setting, report_of
+from sandbox.extensions.referee.report import SHOWN, list_broken_rules, make_report, read_setting
 from sandbox.extensions.referee.rule import Severity
 from sandbox.extensions.referee.stream import find_referee
 from sandbox.extensions.referee.table import BY_ID, TABLE
@@ -25,7 +25,7 @@ KIND_NAMES = {
 def referee(visit: ConsoleVisit) -> Facts:
     """Returns all broken rules, or one rule with all its calls if the query names one."""
     chosen_rule = BY_ID.get(visit.request.args.get("rule", ""))
-    broken = [row for row in list_broken_rules(report_of(visit.world)) if chosen_rule in (None, row.rule)]
+    broken = [row for row in list_broken_rules(make_report(visit.world)) if chosen_rule in (None, row.rule)]
     unwaived = [row for row in broken if row.reason is None]
     settings = visit.world.ask(lambda bank: bank.settings)
     return {
@@ -50,21 +50,21 @@ def referee(visit: ConsoleVisit) -> Facts:
 def call_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
     """Returns the findings about one call, for the page of that call."""
     seq = facts["call"].seq
-    findings = [finding for finding in report_of(visit.world).findings if finding.exchange.seq == seq]
+    findings = [finding for finding in make_report(visit.world).findings if finding.exchange.seq == seq]
     template = load_templates().get_template("sandbox.extensions.referee/call_panel.html")
     return Markup(template.render(findings=findings, to=visit.to)) if findings else Markup()
 
 
 def overview_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
     """Returns the gravest broken rules, for the overview."""
-    broken = [row for row in list_broken_rules(report_of(visit.world)) if row.reason is None]
+    broken = [row for row in list_broken_rules(make_report(visit.world)) if row.reason is None]
     template = load_templates().get_template("sandbox.extensions.referee/overview_panel.html")
     return Markup(template.render(broken=broken[:GLIMPSE], more=len(broken) - GLIMPSE, to=visit.to))
 
 
 def count_findings(world: World) -> int:
     """Returns the number of findings that are not waived, for the menu."""
-    return sum(row.times for row in list_broken_rules(report_of(world)) if row.reason is None)
+    return sum(row.times for row in list_broken_rules(make_report(world)) if row.reason is None)
 
 
 def count_all(world: World) -> int:

@@ -6,7 +6,7 @@ from flask import Request, Response
 from marshmallow import Schema, fields
 
 from sandbox.extensions.referee.coverage import compute_coverage
-from sandbox.extensions.referee.report import as_json, report_of
+from sandbox.extensions.referee.report import as_json, make_report
 from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.body_fields import reply
 from sandbox.web.controls.request_bodies import refuse
@@ -26,7 +26,7 @@ from sandbox.worlds.world import World
 
 def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str, Any] | Response:
     try:
-        report = report_of(world, request.args.getlist("waive"))
+        report = make_report(world, request.args.getlist("waive"))
     except ValueError as error:
         raise refuse("waive", str(error)) from None
     kind = query.get("format", "json")

@@ -98,12 +98,12 @@ def initiation_doubled(event: Observation, memory: RuleState) -> str | None:
 
     To get a lost reply again, send the identical call with its Request-ID. Give a new payment a new reference.
     """
-    initiation = event.bank.initiation(event.subject) if event.subject else None
+    initiation = event.bank.find_initiation(event.subject) if event.subject else None
     if initiation is None:
         return None
     reference = getattr(getattr(initiation, "order", None), "endtoend_identification", None)
     key = (event.client, initiation.reference_group, reference or event.body)
-    earlier = event.bank.initiation(memory.replace(key, initiation.id) or "")
+    earlier = event.bank.find_initiation(memory.replace(key, initiation.id) or "")
     if earlier is None or earlier.id == initiation.id or earlier.status not in OPEN:
         return None
     address = event.bank.sca_addresses.get(earlier.sca_token or "")
@@ -170,7 +170,7 @@ def cancel_impossible(event: Observation, memory: RuleState) -> str | None:
     key = (event.client, event.subject)
     if event.operation not in CANCELLATIONS:
         if event.accepted:
-            initiation = None if event.operation == PSU_RETURNS else event.bank.initiation(event.subject or "")
+            initiation = None if event.operation == PSU_RETURNS else event.bank.find_initiation(event.subject or "")
             is_permitted = initiation is not None and event.bank.can(initiation, Trigger.CANCELLED)
             memory[key] = PERMITTED if is_permitted else ""  # a callback brings no status
         return None

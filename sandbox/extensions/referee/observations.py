@@ -99,7 +99,7 @@ class Observation:
     @property
     def newest_version(self) -> int:
         row = BY_NAME.get(self.operation or "")
-        return row.versions_for(self.product)[0] if row else 0
+        return row.list_versions(self.product)[0] if row else 0
 
     @property
     def why(self) -> str:

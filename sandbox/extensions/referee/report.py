@@ -69,7 +69,7 @@ def read_setting(waives: Iterable[str]) -> dict[str, str]:
     return dict(read_waive(text) for text in waives if text.partition(":")[0].strip() in BY_ID)
 
 
-def report_of(world: World, waives: Iterable[str] = ()) -> RefereeReport:
+def make_report(world: World, waives: Iterable[str] = ()) -> RefereeReport:
     """Returns the findings of a world up to now."""
 
     def collect(bank: Bank) -> RefereeReport:
@@ -113,7 +113,7 @@ def as_json(report: RefereeReport) -> dict[str, Any]:
 def list_findings_to_carry(world: World) -> list[CarriedFinding]:
     return [
         CarriedFinding(finding.rule.id, finding.what, finding.exchange, finding.proof.calls, finding.proof.difference)
-        for finding in report_of(world).findings
+        for finding in make_report(world).findings
     ]
 
 

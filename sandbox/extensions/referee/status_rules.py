@@ -151,7 +151,7 @@ def find_expired_addresses(and_then: str, *statuses: Status) -> FindOpen:
 
     def find_open(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
         for name, (exchange, until) in memory.items():
-            initiation = bank.initiation(name)
+            initiation = bank.find_initiation(name)
             if exchange is None or initiation is None or initiation.signatures or bank.clock.now < until:
                 continue
             if not statuses or initiation.status in statuses:
@@ -184,7 +184,7 @@ def store_address(event: Observation, memory: RuleState) -> None:
     """Stores the address of the call's initiation. Drops the address of an earlier initiation with the same
     reference."""
     assert event.subject is not None
-    initiation = event.bank.initiation(event.subject)
+    initiation = event.bank.find_initiation(event.subject)
     if initiation is None:  # the world began again before this call was judged
         return
     address = event.bank.sca_addresses.get(initiation.sca_token or "")

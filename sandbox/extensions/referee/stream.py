@@ -75,7 +75,7 @@ class Referee:
         self._begin()
         vars(self).update(state)
 
-    def copied(self) -> bytes:
+    def pack(self) -> bytes:
         """Returns everything that the referee remembers, pickled."""
         with self._lock:
             self._judge_waiting()

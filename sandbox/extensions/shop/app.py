@@ -105,7 +105,7 @@ def receive(pending: PendingRedirect, address: str) -> str:
         code = returned(address, pending.flow)
     except CallbackRefused:  # the customer said no: the page says what that means, and offers to try again
         if order is not None:
-            payments.attempt_of(order, pending).asked = None  # the next question need not wait
+            payments.make_attempt(order, pending).asked = None  # the next question need not wait
             return f"/orders/{order.number}"
         if pending.renews and owner.link is not None:
             owner.link.renewal = None  # its address was used up
@@ -135,7 +135,7 @@ def guard(app: Flask, client: BankClient) -> None:
             return go(f"{home.scheme}://{home.netloc}/")
         if request.endpoint == "static":
             return None
-        g.visitor = visitors.of(request.cookies.get(cookie, ""))
+        g.visitor = visitors.find_visitor(request.cookies.get(cookie, ""))
         g.visitor.lock.acquire()
         g.locked = True
         if request.method == "POST" and not is_same_secret(request.form.get("proof", ""), g.visitor.proof):

@@ -55,7 +55,7 @@ class Demo:
         self.console = f"{base_url.rstrip('/')}/_sandbox/"
         self._ahead = timedelta()
 
-    def now(self) -> datetime:
+    def read_now(self) -> datetime:
         """Returns the bank's time. While the bank does not answer, adds the last known difference to the machine's
         time."""
         with suppress(*NO_REPLY):
@@ -280,7 +280,7 @@ def make_bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: 
     """Returns the shop's client. It follows the bank's manual, and signs if the bank demands signatures."""
     with explain_no_reply("the bank's settings could not be read: {}"):
         settings = demo.controls.call("GET", "/settings").body["settings"]
-    signer = Signer(demo.now) if settings["signatures"] == "strict" else None
+    signer = Signer(demo.read_now) if settings["signatures"] == "strict" else None
     client_id, secret = options.client_id, options.secret
     if client_id is None or secret is None:
         client_id, secret = register(demo, callback, signer)
@@ -289,7 +289,7 @@ def make_bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: 
             f"the bank demands signatures, and {client_id} has no key here. Leave --client-id out: the shop registers "
             "its own."
         )
-    return BankClient(bank_url, client_id, secret, callback, demo.now, manual=Manual.of(settings), signer=signer)
+    return BankClient(bank_url, client_id, secret, callback, demo.read_now, manual=Manual.of(settings), signer=signer)
 
 
 def register(demo: Demo, callback: str, signer: Signer | None = None) -> tuple[str, str]:

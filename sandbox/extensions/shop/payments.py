@@ -170,7 +170,7 @@ def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedire
     If the exchange fails, the order goes on, because the payment does not need the tokens. If the details of the
     payment differ from the order, the page thanks nobody.
     """
-    attempt = attempt_of(order, pending)
+    attempt = make_attempt(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
     if not code:
         return
@@ -203,7 +203,7 @@ def is_different(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentA
     )
 
 
-def attempt_of(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
+def make_attempt(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
     return next(attempt for attempt in order.attempts if attempt.initiation.flow.state == pending.flow.state)
 
 

@@ -155,7 +155,7 @@ class Visitors:
         self._lock = Lock()
         self._by_name: OrderedDict[str, Visitor] = OrderedDict()
 
-    def of(self, name: str) -> Visitor:
+    def find_visitor(self, name: str) -> Visitor:
         with self._lock:
             visitor = self._by_name.get(name) or Visitor()
             put(self._by_name, visitor.name, visitor, VISITORS_MAX)

@@ -180,14 +180,14 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
             )
         try:
             with show_progress(runs):
-                trial.use_as_reference(runs.of(first))
+                trial.use_as_reference(runs.find_run(first))
                 return judge_all(runs, order.varied, order.axes_at_once, order.seed, order.lies)
         except FailsByDefault as failed:
             results_file.end()
             print_failure(failed.run, trial, first)
         except NothingMet:
             results_file.end()
-            print_nothing_met(runs.of(first), order)
+            print_nothing_met(runs.find_run(first), order)
         except KeyboardInterrupt:
             trial.stop()
             pool.shutdown(cancel_futures=True)
@@ -211,7 +211,7 @@ def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tel
 
     verdict, lies = None, None
     if space is not None:
-        warn_if_slow(strength, len(runs.of(DEFAULT_BANK).met & space.axes.keys()))
+        warn_if_slow(strength, len(runs.find_run(DEFAULT_BANK).met & space.axes.keys()))
         with suppress(NothingMet) if tells_lies else nullcontext():
             verdict = judge(runs, space, strength, seed)
     if tells_lies:

@@ -137,7 +137,7 @@ def _filter_body(
     for lie in LIES if name == LISTED else (BY_NAME[name],):
         if operation not in lie.operations:
             continue
-        changed = copy_of(body)
+        changed = copy_value(body)
         lie.tell(changed, telling(memory, is_told))
         difference = find_first_difference(make_plain(body), make_plain(changed))
         if difference is None:
@@ -161,12 +161,12 @@ def _remember(memory: Memory, operation: str, body: Any) -> None:
         memory.note_callback(body)
 
 
-def copy_of(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """Returns a deep copy of dictionaries and lists. Does not copy other values, because no lie changes a value in
     place."""
     if isinstance(value, dict):
-        return {name: copy_of(inner) for name, inner in value.items()}
-    return [copy_of(inner) for inner in value] if isinstance(value, list) else value
+        return {name: copy_value(inner) for name, inner in value.items()}
+    return [copy_value(inner) for inner in value] if isinstance(value, list) else value
 
 
 def make_plain(body: Any) -> Any:

@@ -91,7 +91,7 @@ class LieVerdict:
         )
 
 
-def reply_of(row: Mapping[str, Any]) -> Reply:
+def make_reply_key(row: Mapping[str, Any]) -> Reply:
     """Returns a key of the reply. Every reply of the run has a key of its own, also replies of other worlds."""
     return row["operation"], row["nth"], row["request_id"], row["call"]
 
@@ -104,12 +104,12 @@ def make_telling_variant(lie: str, form: str = "") -> Variant:
 def judge_lies(runs: Runs) -> LieVerdict:
     """Runs the tests under each lie that their calls can meet, and returns the verdict. Raises FailsByDefault if a test
     fails without a lie, and NothingMet if no lie would change a reply."""
-    listed = runs.of(LISTING)
+    listed = runs.find_run(LISTING)
     if listed.failed:
         raise FailsByDefault(listed)
     places: dict[str, set[Reply]] = defaultdict(set)
     for row in listed.told:
-        places[row["lie"]].add(reply_of(row))
+        places[row["lie"]].add(make_reply_key(row))
     if not places:
         raise NothingMet
     probes: dict[frozenset[Reply], Variant] = {}
@@ -121,13 +121,13 @@ def judge_lies(runs: Runs) -> LieVerdict:
     runs.run_all((variant, 0) for variant in variants)
     readings: list[LieReading] = []
     for lie, replies in places.items():
-        run, probe = runs.of(make_telling_variant(lie)), probes.get(frozenset(replies))
+        run, probe = runs.find_run(make_telling_variant(lie)), probes.get(frozenset(replies))
         if run.told:
-            readings += read_by(lie, run, listed, None if probe is None else runs.of(probe))
+            readings += list_readings(lie, run, listed, None if probe is None else runs.find_run(probe))
     return LieVerdict(tuple(readings))
 
 
-def read_by(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
+def list_readings(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
     """Yields a LieReading for each test that read the lie. In the run `probe`, the replies that the lie would change
     fail. A test has read the lie if it fails under the lie or in the probe.
 

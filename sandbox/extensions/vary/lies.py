@@ -71,9 +71,9 @@ class Telling(NamedTuple):
         assert self.call is not None
         return self.call.world.ask(question, *args)
 
-    def query(self, name: str) -> str | None:
+    def read_query(self, name: str) -> str | None:
         assert self.call is not None
-        return self.call.query(name)
+        return self.call.read_query(name)
 
     @property
     def logical_id(self) -> str:
@@ -291,7 +291,7 @@ def give_balance_before(body: Body, about: Telling) -> None:
     """Replaces the balance by an earlier balance, from before the last day with a booking."""
 
     def booked_last(bank: Bank) -> Decimal:
-        lines = bank.ledger.lines(body["iban"], body["currency"])
+        lines = bank.ledger.list_lines(body["iban"], body["currency"])
         last = lines[-1].on if lines else None
         return sum((line.posting.amount.number for line in reversed(lines) if line.on == last), Decimal(0))
 
@@ -331,7 +331,7 @@ def add_foreign_line(body: Body, about: Telling) -> None:
         assert about.call is not None
         own = statements.demand_granted_account(bank, about.call.token_grant, about.logical_id)
         for account in bank.accounts.values():
-            lines = bank.ledger.lines(account.iban, account.first_currency)
+            lines = bank.ledger.list_lines(account.iban, account.first_currency)
             if lines and not set(account.owners) & set(own.owners):
                 return make_item(lines[-1])
         return None
@@ -365,7 +365,7 @@ def book_pending(body: Body, about: Telling) -> None:
 
 def repeat_page(body: Body, about: Telling) -> None:
     """Changes a page after the first, so that its next page is the page itself. Does this once for each page."""
-    key = about.query("next")
+    key = about.read_query("next")
     if key is None or key in about.memory.keys:
         return
     if about.is_told:

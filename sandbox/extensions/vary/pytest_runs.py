@@ -161,7 +161,7 @@ class ReadySession:
 
     def add(self, item: pytest.Item, runs: Runs) -> None:
         """Adds the findings and the coverage of one test, and runs it under each night and each gateway fault."""
-        listing = runs.of(LISTING)
+        listing = runs.find_run(LISTING)
         self.exports += item.stash[MET][0].exports  # of the run that was just made, or of none
         self.findings += listing.findings
         self.coverage += listing.coverage
@@ -227,8 +227,8 @@ class VaryPlugin:
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         first = self.play(item, DEFAULT_BANK)
-        runs = Runs(lambda variant: run_of(item, self.play(item, variant)))
-        runs.add((DEFAULT_BANK, 0), run_of(item, first))
+        runs = Runs(lambda variant: make_run(item, self.play(item, variant)))
+        runs.add((DEFAULT_BANK, 0), make_run(item, first))
         try:
             if not any(result.skipped for result in first):
                 with suppress(FailsByDefault, NothingMet):
@@ -272,8 +272,8 @@ class VaryPlugin:
     def judge_lies(self, item: pytest.Item, runs: Runs) -> None:
         """Runs one test under each lie that its calls can meet, and adds the verdict. A lie does not fail this test,
         because a later test may notice it."""
-        if self.tells_lies and not runs.of(DEFAULT_BANK).failed:
-            runs.of(LISTING)
+        if self.tells_lies and not runs.find_run(DEFAULT_BANK).failed:
+            runs.find_run(LISTING)
             if self.ready is not None:
                 self.ready.add(item, runs)
             lies = judge_lies(runs)
@@ -330,7 +330,7 @@ class VaryPlugin:
         yield f"{word}: {ready.folder / 'ready.html'}; digest {ready.document['digest']}"
 
 
-def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
+def make_run(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
     """Returns the reports of one test as a run."""
     notes, call = item.stash[MET]
     failed = next((report for report in reports if report.failed), None)

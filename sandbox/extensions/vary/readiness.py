@@ -77,10 +77,10 @@ def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
     """Runs the tests under a condition, and returns the tests that fail. If any test fails, all tests run a second
     time, and only a test that fails again counts."""
     variant = Variant(((kind, name),))
-    run = runs.of(variant)
+    run = runs.find_run(variant)
     failures = {test: run.tests[test].failure for test in run.failed}
     if failures:
-        again = runs.of(variant, 1)
+        again = runs.find_run(variant, 1)
         failures = {test: failure for test, failure in failures.items() if not again.find_result(test).passed}
     was_met = bool(run.calls) and (kind != NIGHT or run.began[:10] >= NIGHTS[name].at[:10])
     return ConditionRun(name, was_met, failures)
@@ -135,10 +135,10 @@ def make_document(evidence: Evidence, accepted: Mapping[str, Acceptance], worlds
         "versions": {"bank_sandbox": version("bank-sandbox"), "python": python_version()},
         "seed": evidence.seed,
     }
-    return document | {"digest": digest_of(document)}
+    return document | {"digest": compute_digest(document)}
 
 
-def digest_of(document: Mapping[str, Any]) -> str:
+def compute_digest(document: Mapping[str, Any]) -> str:
     content = {name: value for name, value in document.items() if name != "digest"}
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return sha256(canonical.encode()).hexdigest()

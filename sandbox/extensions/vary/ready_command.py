@@ -156,7 +156,7 @@ def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evide
     from sandbox.extensions.vary.runs import FailsByDefault
     from sandbox.extensions.vary.space import LISTING
 
-    listing = runs.of(LISTING)
+    listing = runs.find_run(LISTING)
     if listing.failed:
         raise FailsByDefault(listing)
     trial.use_as_reference(listing)

@@ -11,7 +11,7 @@ import httpx
 
 from sandbox.app import assemble, make_first_beginning
 from sandbox.client import Controls, Refused
-from sandbox.extensions.vary.readiness import FORMAT, digest_of, write_document
+from sandbox.extensions.vary.readiness import FORMAT, compute_digest, write_document
 from sandbox.extensions.vary.space import Variant
 from sandbox.machine import machine_time
 from sandbox.player.runs import HOST, WithinTransport
@@ -80,7 +80,7 @@ def list_problems(file: Path) -> list[str]:
         return [f"{file} is no JSON: {error}"]
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return [f"{file} is no file of this version of `ready`: expected the format {FORMAT!r}"]
-    digest = digest_of(document)
+    digest = compute_digest(document)
     if document.get("digest") != digest:
         return [f"{file} was changed: its digest is {digest}, and it says {document.get('digest')}"]
     if write_document(document) != content:

@@ -51,7 +51,7 @@ CAUSES_SHOWN = 10  # by a terminal
 def describe_choice(choice: Choice) -> str:
     """Returns a text such as `final_status is ACSP: it ends at ACSP (service 3.1)`."""
     axis = AXES[choice[0]]
-    does = axis.value(choice[1]).does.strip().rstrip(".")
+    does = axis.find_value(choice[1]).does.strip().rstrip(".")
     if does[1:2].islower() or does[1:2] == " ":
         does = does[:1].lower() + does[1:]
     return f"{choice[0]} is {choice[1]}: {does} ({axis.clause})"
@@ -304,7 +304,7 @@ def _break_as_json(broken: Break) -> dict[str, Any]:
         {
             "axis": name,
             "value": value,
-            "does": AXES[name].value(value).does,
+            "does": AXES[name].find_value(value).does,
             "about": AXES[name].about,
             "brings_to_light": AXES[name].brings,
             "clause": AXES[name].clause,

@@ -211,7 +211,7 @@ def adapt_beginning(beginning: Beginning, server: Beginning, variant: Variant) -
 
 def is_at_default(settings: Decisions, axis: str) -> bool:
     row = AXES[axis]
-    return all(getattr(settings, name) == value for name, value in row.value(DEFAULTS[axis]).fields)
+    return all(getattr(settings, name) == value for name, value in row.find_value(DEFAULTS[axis]).fields)
 
 
 class LocalBank:

@@ -110,7 +110,7 @@ class Runs:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for variant in self.variants for name in self.of(variant).tests))
+        return tuple(dict.fromkeys(name for variant in self.variants for name in self.find_run(variant).tests))
 
     def has(self, variant: Variant) -> bool:
         return (variant, 0) in self._runs
@@ -134,7 +134,7 @@ class Runs:
             self.results_file.append(attempt, run)
         return run
 
-    def of(self, variant: Variant, number: int = 0) -> VariantRun:
+    def find_run(self, variant: Variant, number: int = 0) -> VariantRun:
         self.run_all([(variant, number)])
         return self._runs[variant, number]
 
@@ -142,8 +142,8 @@ class Runs:
         """Returns the result of a test under a variant. If the run does not have the test although the default run has
         it, the test has failed. In a partial run, or if the default run does not have the test either, the result is
         UNKNOWN. This counts as passed."""
-        run = self.of(variant, number)
-        if test not in run.tests and test not in self.of(DEFAULT_BANK).tests:
+        run = self.find_run(variant, number)
+        if test not in run.tests and test not in self.find_run(DEFAULT_BANK).tests:
             return UNKNOWN
         return run.find_result(test)
 
@@ -156,7 +156,7 @@ class Runs:
         return result.passed and result is not UNKNOWN
 
     def list_failed_tests(self, variant: Variant) -> list[str]:
-        names = dict.fromkeys((*self.of(variant).tests, *self.of(DEFAULT_BANK).tests))
+        names = dict.fromkeys((*self.find_run(variant).tests, *self.find_run(DEFAULT_BANK).tests))
         return [name for name in names if self.fails(variant, name)]
 
     def find_contradiction(self, test: str) -> str:

@@ -42,7 +42,7 @@ class ScenarioVarying(VaryOptions):
         is_flag=True,
     )
 
-    def variants_of(self) -> Mapping[str, str]:
+    def list_variants(self) -> Mapping[str, str]:
         from sandbox.extensions.vary.space import read_variant
 
         if self.vary:

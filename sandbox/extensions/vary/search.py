@@ -92,10 +92,10 @@ class Search:
 
     @property
     def met(self) -> frozenset[str]:
-        axes = (axis for variant in self.runs.variants for axis in self.runs.of(variant).met)
+        axes = (axis for variant in self.runs.variants for axis in self.runs.find_run(variant).met)
         return frozenset(axes) & self.space.axes.keys()
 
-    def causes_of(self, test: str) -> Causes:
+    def find_causes(self, test: str) -> Causes:
         return self.causes.get(test, Causes())
 
     def cover(self) -> None:
@@ -118,7 +118,7 @@ class Search:
         """
         space = self.space.select_axes(self.met)
         run_rows = RowIndex(self.runs.variants)
-        goals = [CoverageGoal(space, self.strength, causes, run_rows) for causes in self.cause_sets()]
+        goals = [CoverageGoal(space, self.strength, causes, run_rows) for causes in self.list_cause_sets()]
         for goal in sorted(goals, key=lambda goal: len(goal.causes), reverse=True):
             for row in goal.find_rows(self.chance):
                 for other in goals:
@@ -126,13 +126,13 @@ class Search:
                         other.add(row)
                 yield row
 
-    def cause_sets(self) -> list[frozenset[Variant]]:
+    def list_cause_sets(self) -> list[frozenset[Variant]]:
         """Returns the different sets of causes that the tests have. Leaves out tests whose causes are complete. Each
         set also has the causes of the command as a whole."""
-        tests_by_default = self.runs.of(DEFAULT_BANK).tests
+        tests_by_default = self.runs.find_run(DEFAULT_BANK).tests
         of_command = (causes.variants for test, causes in self.causes.items() if test not in tests_by_default)
         shared = frozenset[Variant]().union(*of_command)
-        tests = map(self.causes_of, tests_by_default)
+        tests = map(self.find_causes, tests_by_default)
         return list(dict.fromkeys(causes.variants | shared for causes in tests if not causes.is_complete))
 
     def explain_failures(self) -> bool:
@@ -142,7 +142,7 @@ class Search:
             self.explained_count += len(variants)
             for variant in sorted(variants, key=lambda variant: len(variant.changes)):
                 for test in self.runs.list_failed_tests(variant):
-                    if not self.runs.fails(DEFAULT_BANK, test) and not self.causes_of(test).explains(variant):
+                    if not self.runs.fails(DEFAULT_BANK, test) and not self.find_causes(test).explains(variant):
                         self.causes[test] = self.add_cause(test, variant)
         return self.causes != before
 
@@ -165,7 +165,7 @@ class Search:
             return Causes(flaky=flaky)
         own, result = self.select_own_part(test, cause), self.runs.find_result(cause, test)
         broken = Break(test, own, result, rerun=None if own == cause else cause)
-        return Causes((*self.causes_of(test).breaks, broken))
+        return Causes((*self.find_causes(test).breaks, broken))
 
     def select_own_part(self, test: str, cause: Variant) -> Variant:
         """Returns the cause without choices whose axes this test did not meet. Returns the whole cause if no choice
@@ -187,7 +187,7 @@ class Search:
         flaky if it both passed and failed under the same variant."""
         for test in self.runs.tests:
             passed = [variant for variant in self.runs.variants if self.runs.has_passed(variant, test)]
-            for cause in self.causes_of(test).variants:
+            for cause in self.find_causes(test).variants:
                 if any(variant.holds(cause) for variant in passed):
                     self.runs.run_all((cause, number) for number in range(1, ATTEMPTS))
             if flaky := self.runs.find_contradiction(test):

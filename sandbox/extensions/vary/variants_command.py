@@ -40,7 +40,7 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
         raise click.BadParameter(describe_unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]
     if wants_json:
-        click.echo(format_json({"variants": [axis.described() for axis in rows]}))
+        click.echo(format_json({"variants": [axis.describe() for axis in rows]}))
         return
     _print_table(rows)
 

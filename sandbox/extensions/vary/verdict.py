@@ -70,7 +70,7 @@ def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
 
     Raises FailsByDefault if a test fails on the default bank, and NothingMet if no call meets an axis of the space.
     """
-    default_run = runs.of(DEFAULT_BANK)
+    default_run = runs.find_run(DEFAULT_BANK)
     if default_run.failed:
         raise FailsByDefault(default_run)
     if not default_run.met & space.axes.keys():

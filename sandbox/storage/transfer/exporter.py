@@ -134,7 +134,7 @@ def strip_secrets(snapshot: WorldSnapshot) -> WorldSnapshot:
     for act in pause_between(acts, AT_ONCE):
         with_drawn_secrets.append(form.restore_secrets(act, form.make_secret_finder(beginning)))
     bank = replay(beginning, with_drawn_secrets, snapshot.pace.base)
-    calls = [strip.exchange(exchange) for exchange in snapshot.exchanges]
+    calls = [strip.strip_exchange(exchange) for exchange in snapshot.exchanges]
     return snapshot._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
 
@@ -215,7 +215,7 @@ class SecretStripper:
             self._names[text] = compute_challenge(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
         return method, self._stand_in(text)
 
-    def exchange(self, exchange: Exchange) -> Exchange:
+    def strip_exchange(self, exchange: Exchange) -> Exchange:
         def hidden(match: re.Match[str]) -> str:
             drawn = self._drawn.get(match[0])
             return match[0] if drawn is None else f"drawn-{drawn.number}"

@@ -60,11 +60,11 @@ def compute_past_digest(bank: Bank) -> str:
     past = bank.ledger.past
     digest = _digests.get(past)
     if digest is None:
-        digest = _digests[past] = _digest_of(past)
+        digest = _digests[past] = _compute_digest(past)
     return digest
 
 
-def _digest_of(past: Books) -> str:
+def _compute_digest(past: Books) -> str:
     digest = sha256()
     for compartment, lines in sorted(past.lines.items()):
         digest.update(repr(compartment).encode())

@@ -76,7 +76,7 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
     secret_of = form.make_secret_finder(head.beginning)
     for line, content in stop_when_abandoned(lines, LINES_AT_ONCE):
         if "act" in content:
-            act = attempt(f"line {line}", act_of, content, len(acts) + 1)
+            act = attempt(f"line {line}", read_act, content, len(acts) + 1)
             acts.append(form.restore_secrets(act, secret_of) if head.fields["stripped"] else act)
             places.append(line)
         elif "call" in content:
@@ -93,7 +93,7 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
     raise ParcelError(f"it was cut: {len(acts)} of {head.fields['acts']} acts are there, and no end")
 
 
-def act_of(content: dict[str, Any], expected: int) -> Act:
+def read_act(content: dict[str, Any], expected: int) -> Act:
     """Returns an act of the file. Raises ParcelError for an unknown verb, or an argument of a wrong type."""
     verb = content["verb"]
     if content["act"] != expected or expected > 10_000_000:

@@ -42,7 +42,7 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 def list_languages(call: Call) -> tuple[tuple[str, ...], ...]:
     """Returns the last argument of `consents.ask`: in a tuple, the languages that each get an address (service 4.7).
     Returns an empty tuple if the caller accepts only one language, or if no axis gives each language an address."""
-    wanted_languages = read_languages(call.header("Accept-Language") or "")
+    wanted_languages = read_languages(call.read_header("Accept-Language") or "")
     languages = tuple(language for language in SCREENS if language in wanted_languages)
     return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
 
@@ -50,9 +50,9 @@ def list_languages(call: Call) -> tuple[tuple[str, ...], ...]:
 def read_scope(call: Call) -> tuple[str, str | None]:
     """Returns the scope of the consent, and the account if the scope needs one. Version 4 has the scope AIS, without an
     account. Version 3 has the scope CAF, with an account."""
-    scope = call.query("scope") if call.decisions.scope_in == "query" else call.header("Scope")
+    scope = call.read_query("scope") if call.decisions.scope_in == "query" else call.read_header("Scope")
     name = call.decisions.caf_account
-    iban = call.query(name)
+    iban = call.read_query(name)
     if scope is None:
         raise Refusal(Error.INPUT_MISSING, input="scope", clause="choice 8")
     if scope != SCOPE_OF[call.version]:
@@ -77,7 +77,7 @@ def read_scope(call: Call) -> tuple[str, str | None]:
 
 
 def token(bank: Bank, call: Call) -> ReplyContent:
-    client_id = tokens.demand_client(bank, list_readings(call.header("Authorization"))).id
+    client_id = tokens.demand_client(bank, list_readings(call.read_header("Authorization"))).id
     count_call(call, bank, client_id)
     initiations.demand_fresh(bank, client_id, call.request_id)
     form = read_form(call)

@@ -179,7 +179,7 @@ def transactions(bank: Bank, call: Call) -> Answer:
     """Replies with a page of transactions. If the PSU must authenticate again, the refusal contains a new address for
     this."""
     transaction_query, in_header = read_transaction_query(call), call.decisions.sca_token_request == "header"
-    sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
+    sca_token = call.read_header("SCA-Token") if in_header else call.read_query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
         return partial(_use_sca_token, call, transaction_query, sca_token)
     return _read_page(bank, call, transaction_query, sca_token)
@@ -260,19 +260,19 @@ def read_transaction_query(call: Call) -> TransactionQuery:
     date_from, date_to = _read_day(call, "date_from"), _read_day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
         raise make_invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
-    involved = call.query("psu_involved")
+    involved = call.read_query("psu_involved")
     if involved not in (None, "true", "false"):
         raise make_invalid("psu_involved", "it must be true or false", LISTED, sent=involved)
-    currency = call.query("currency")
+    currency = call.read_query("currency")
     if currency is not None and not is_currency(currency):
         raise make_invalid("currency", "it is no currency code", LISTED, sent=currency)
-    size = call.query("pagesize")
+    size = call.read_query("pagesize")
     fits = size is None or (size.isascii() and size.isdigit() and len(size) <= 4 and 1 <= int(size) <= PAGE_SIZE_MAX)
     if not fits:
         reason = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
         raise make_invalid("pagesize", reason, LISTED, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
     pagesize = None if size is None else int(size)
-    return TransactionQuery(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
+    return TransactionQuery(date_from, date_to, involved == "true", pagesize, call.read_query("next"), currency)
 
 
 def read_query(bank: Bank, grant: Grant, iban: str, transaction_query: TransactionQuery) -> Query:
@@ -296,7 +296,7 @@ def read_query(bank: Bank, grant: Grant, iban: str, transaction_query: Transacti
 
 
 def _read_day(call: Call, name: str) -> date | None:
-    text = call.query(name)
+    text = call.read_query(name)
     if text is None:
         return None
     try:

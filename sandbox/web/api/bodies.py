@@ -36,7 +36,7 @@ def read_json(body: bytes) -> Any:
 DEMANDS = {
     column: [
         (
-            body.use_of(field, column),
+            body.find_use(field, column),
             path,
             field.outer,
             field.inner,
@@ -44,7 +44,7 @@ DEMANDS = {
             body.clause or field.clause,
         )
         for path, field in body.stated.items()
-        if body.use_of(field, column) is not Use.OPTIONAL
+        if body.find_use(field, column) is not Use.OPTIONAL
     ]
     for body in BODIES
     for column in body.columns
@@ -66,7 +66,7 @@ def demand_fields(content: Mapping[str, Any], column: str) -> None:
 PLAIN = {
     record: [
         (row.path, row.attribute_path)
-        for row in body.outers()
+        for row in body.list_outers()
         if not isinstance(row.kind, ObjectKind) and row.attribute_path in record.__annotations__
     ]
     for record, body in ((PaymentRequest, PAYMENT), (StandingOrderRequest, STANDING_ORDER))

@@ -132,7 +132,7 @@ class Strict(Schema):
 def make_parts(body: BodyRow, outer: str) -> list[Field]:
     """Returns the fields of the object `outer`. If a record holds this object, the fields have the order of the
     record."""
-    parts = body.parts(outer)
+    parts = body.list_parts(outer)
     if outer not in RECORDS:
         return parts
     order = list(RECORDS[outer].__annotations__)
@@ -155,7 +155,7 @@ def _make_schema(base: type[Schema], name: str, parts: dict[str, fields.Field[An
 
 
 def make_request_schema(body: BodyRow) -> type[Schema]:
-    return Strict.from_dict({row.path: _make_request_field(body, row) for row in body.outers()}, name=body.request)
+    return Strict.from_dict({row.path: _make_request_field(body, row) for row in body.list_outers()}, name=body.request)
 
 
 def _make_request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
@@ -172,7 +172,7 @@ def _make_request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
 
 def make_outcome_fields(body: BodyRow) -> dict[str, fields.Field[Any]]:
     """Returns the fields that the details of an initiation show (choice 5)."""
-    return {row.path: _reply_field(body, row) for row in reply_order(body.outers())}
+    return {row.path: _reply_field(body, row) for row in reply_order(body.list_outers())}
 
 
 def _reply_field(body: BodyRow, row: Field) -> fields.Field[Any]:
@@ -223,7 +223,7 @@ def _make_value_writer(row: Field, attribute: str) -> Write:
 
 
 WRITERS = {
-    record: [(row.path, _make_writer(body, row)) for row in reply_order(body.outers())]
+    record: [(row.path, _make_writer(body, row)) for row in reply_order(body.list_outers())]
     for record, body in ((PaymentRequest, PAYMENT), (StandingOrderRequest, STANDING_ORDER))
 }
 
@@ -325,12 +325,15 @@ class BodyReader:
             outer = field.rpartition(".")[0] or field  # an object that is used must have this part
             sent_value = show_value(find_value(content, outer) if outer != field else sorted(content))
             raise Refusal(
-                Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided_by={"sent": sent_value}
+                Error.INPUT_MISSING, input=field, clause=self.body.find_clause(outer), decided_by={"sent": sent_value}
             )
         lenient_content = content if call is None else drop_ignored_faults(call, self.schema, content)
         if lenient_content == content:
             raise make_invalid(
-                field[:NAME_SHOWN_MAX], reason, self.body.clause_of(field), sent=show_value(find_value(content, field))
+                field[:NAME_SHOWN_MAX],
+                reason,
+                self.body.find_clause(field),
+                sent=show_value(find_value(content, field)),
             )
         return self.load(lenient_content)
 

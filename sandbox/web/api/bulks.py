@@ -9,7 +9,7 @@ from flask import Response
 from orjson import Fragment
 
 from sandbox.bank import bulks
-from sandbox.bank.bulk_checks import report_input_of
+from sandbox.bank.bulk_checks import make_report_input
 from sandbox.bank.records import Batch, BulkFile
 from sandbox.bank.state import Bank
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
@@ -34,7 +34,7 @@ def bulk_initiation(bank: Bank, call: Call) -> Answer:
 
 def _take(call: Call) -> ReplyContent:
     kind = find_product(call)
-    reference = call.header("PaymentInformationID")
+    reference = call.read_header("PaymentInformationID")
     if reference is not None and REFERENCE.match(reference) is None:
         reason = "1 to 35 letters, digits or -"
         raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=reason)
@@ -129,7 +129,7 @@ def list_expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
     """Returns the batches of a small file that is not validated yet, without their faults."""
     if is_large(bulk.packed):
         return []
-    report = make_report(report_input_of(bank, bulk, bank.clock.today))
+    report = make_report(make_report_input(bank, bulk, bank.clock.today))
     parts = (Batch(f"{bulk.id}/{number}", bulk.id, batch) for number, batch in enumerate(report.batches, 1))
     return [{name: value for name, value in _make_part(part).items() if "errors" not in name} for part in parts]
 

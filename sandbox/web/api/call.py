@@ -56,17 +56,17 @@ class Call:
     def __post_init__(self) -> None:
         self.environ = self.request.environ
 
-    def header(self, name: str) -> str | None:
+    def read_header(self, name: str) -> str | None:
         value: str | None = self.environ.get("HTTP_" + name.upper().replace("-", "_"))
         return value
 
-    def required_header(self, name: str, clause: str | None = None) -> str:
-        value = self.header(name)
+    def demand_header(self, name: str, clause: str | None = None) -> str:
+        value = self.read_header(name)
         if value is None:
             raise Refusal(Error.HEADER_MISSING, input=name, clause=clause)
         return value
 
-    def query(self, name: str) -> str | None:
+    def read_query(self, name: str) -> str | None:
         """Returns a query parameter, or None if it was not sent. The gate has refused a parameter that was sent
         twice."""
         return self.request.args.get(name) if self.environ.get("QUERY_STRING") else None

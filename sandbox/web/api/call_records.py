@@ -177,7 +177,7 @@ class Observers(NamedTuple):
     announce: Announce | None
     listeners: tuple[CallListener, ...] = ()
 
-    def prints_of(self, body: bytes) -> dict[str, tuple[bytes, ...]]:
+    def compute_fingerprints(self, body: bytes) -> dict[str, tuple[bytes, ...]]:
         """Returns the fingerprints of a large body, by the name of the listener that computes them."""
         return {listener.name: listener.print_of(body) for listener in self.listeners if listener.print_of is not None}
 
@@ -187,7 +187,7 @@ class Observers(NamedTuple):
         weight = history.add_observed(exchanges, decisions.requests_kept, decisions.calls_bytes_max)
         if decisions.contents_kept:
             recent: Recent[Content] = history.attachments.setdefault("contents", Recent())
-            now, stopped = world.clock.real_time(), perf_counter()
+            now, stopped = world.clock.read_real_time(), perf_counter()
             made = [
                 attempt("its contents", call, make_content, call.seq, call.record, now, stopped - call.record.ended)
                 for call in calls
@@ -268,7 +268,7 @@ def explain_call(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, st
     subject = None if subject_id is None else bank.find_subject(subject_id)
     status = rule = None
     if subject is not None:
-        status, rule = find_judged_status(call, subject), bank.title_of(subject)
+        status, rule = find_judged_status(call, subject), bank.find_title(subject)
     if call.fault is not None:
         title = call.fault.title
         return None, f"a fault rule: {title}", "choice 13", subject_id, status, rule or title

@@ -40,7 +40,7 @@ def write_request(content: Content) -> MessageText:
     )
 
 
-def reply_of(content: Content) -> MessageText:
+def write_reply(content: Content) -> MessageText:
     body = content.reply or b""
     cut = "a fault rule cut it off" if content.reply is None else describe_missing_bytes(body, content.reply_length)
     return MessageText(list(content.reply_headers.items()), write_body(body, GIVEN), cut)

@@ -163,7 +163,7 @@ def choose_refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]
     if ADDRESS_IN_TEXT in refusal.facts:
         row = row._replace(status=400)
     if world.decisions.error_description == "callers_language":
-        text = translate_refusal(refusal, call.header("Accept-Language") or "") or text
+        text = translate_refusal(refusal, call.read_header("Accept-Language") or "") or text
     if world.decisions.error_codes == "other":
         row = row._replace(code=list_other_codes()[row.code])
     if world.decisions.error_words == "lower":

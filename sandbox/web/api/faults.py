@@ -317,7 +317,7 @@ def _make_page(text: str, before: Response, head: str = "", more: str = "") -> R
 
 
 def list_absent_fields(body: BodyRow) -> tuple[str, ...]:
-    return ("psu_name", *(row.path for row in reply_order(body.outers()) if not row.always))
+    return ("psu_name", *(row.path for row in reply_order(body.list_outers()) if not row.always))
 
 
 # The fields that a reply may leave out, by operation.

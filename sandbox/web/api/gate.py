@@ -42,11 +42,11 @@ Applies = Callable[[Operation], bool]
 
 # For each operation and product: its versions, newest first, and whether the service names none.
 OFFERED: dict[tuple[str, str | None], tuple[tuple[int, ...], bool]] = {
-    (operation.name, product): (operation.versions_for(product), operation.silent)
+    (operation.name, product): (operation.list_versions(product), operation.silent)
     for operation in OPERATIONS
     for product in operation.products or (None,)
 }
-MEDIA = {key: BY_NAME[key[0]].media_for(key[1]) for key in OFFERED}  # of the body
+MEDIA = {key: BY_NAME[key[0]].list_media(key[1]) for key in OFFERED}  # of the body
 
 
 # Checks that need no bank
@@ -104,7 +104,7 @@ def check_media(call: Call) -> None:
 
 def check_request_id(call: Call) -> None:
     """Refuses a Request-ID that is not a UUID of version 4 (service 4.0)."""
-    call.request_id = call.required_header("Request-ID")
+    call.request_id = call.demand_header("Request-ID")
     if UUID_4.match(call.request_id) is None:
         raise make_invalid_header("Request-ID", "it is not a version 4 UUID", "service 4.0", sent=call.request_id)
 
@@ -168,8 +168,8 @@ def check_challenge(call: Call, bank: Bank) -> None:
     if token_may_replace_it and "HTTP_AUTHORIZATION" in call.environ:
         return
     clause = "service 4.1" if token_may_replace_it else None
-    method = call.required_header("Code-Challenge-Method", clause)
-    value = call.required_header("Code-Challenge", clause)
+    method = call.demand_header("Code-Challenge-Method", clause)
+    value = call.demand_header("Code-Challenge", clause)
     if method not in pkce.METHODS:
         raise make_invalid_header("Code-Challenge-Method", "it must be S256 or plain", sent=method)
     if method == "plain" and call.decisions.pkce_plain == "refused":
@@ -188,7 +188,7 @@ def check_signature(call: Call, bank: Bank) -> None:
     digest, date, signature = map(call.environ.get, ("HTTP_DIGEST", "HTTP_DATE", "HTTP_SIGNATURE"))
     if mode == "strict":
         for name in ("Digest", "Date", "Signature"):
-            call.required_header(name)
+            call.demand_header(name)
     elif digest is None and date is None and signature is None:
         return
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
@@ -200,7 +200,7 @@ def check_signature(call: Call, bank: Bank) -> None:
     if digest is not None:
         signatures.demand_digest(digest, body)
     if date is not None:
-        signatures.demand_date(date, bank.clock.now, call.world.clock.real_time, call.decisions.date_tolerance)
+        signatures.demand_date(date, bank.clock.now, call.world.clock.read_real_time, call.decisions.date_tolerance)
     if signature is not None:
         over = call.decisions.signature_over
         signatures.demand_form(signature, over)
@@ -221,7 +221,7 @@ def check_authorization(call: Call, bank: Bank) -> None:
     token = headers.read_bearer(header)
     if token is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
-    grant = tokens.grant_of(bank, token, call.client.id)
+    grant = tokens.demand_grant(bank, token, call.client.id)
     if grant.scope not in call.operation.scopes and not (
         # A CAF token reads its one account, and its transactions too if an axis says so.
         (call.operation.name, grant.scope) == ("transactions", "CAF") and call.decisions.caf_transactions == "yes"
@@ -248,7 +248,7 @@ def check_reads(call: Call, bank: Bank) -> None:
     """Refuses a read of an account if its daily limit is reached and the PSU is not involved. A further page does not
     count as a read. A new day begins at midnight in Brussels."""
     most = call.decisions.reads_per_day
-    if not most or call.query("psu_involved") == "true" or call.query("next"):
+    if not most or call.read_query("psu_involved") == "true" or call.read_query("next"):
         return
     read_key = (call.client.id, call.path["logical_id"], call.operation.name)
     if not call.world.calls.limits.count_read(read_key, bank.clock.today, most):
@@ -269,7 +269,7 @@ def count_call(call: Call, bank: Bank, client_id: str) -> None:
         case "address":
             counted = str(call.request.remote_addr)
         case "psu":
-            token = (call.header("Authorization") or "").partition(" ")[2].strip()
+            token = (call.read_header("Authorization") or "").partition(" ")[2].strip()
             key = bank.access_tokens.get(token)
             counted = client_id if key is None else f"{client_id} {key[1]}"
     seconds = call.world.calls.limits.count_call(counted, bank.clock.now, most)

@@ -75,7 +75,7 @@ def status(bank: Bank, call: Call) -> ReplyContent:
 
 
 def find_own(bank: Bank, call: Call, customer: str | None) -> Initiation:
-    external, group, reference = is_external(call), call.kind.group_of(call.path["product"]), call.path["payment_id"]
+    external, group, reference = is_external(call), call.kind.make_group(call.path["product"]), call.path["payment_id"]
     return initiations.find(bank, call.client.id, group, reference, customer=customer, external=external)
 
 

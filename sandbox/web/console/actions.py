@@ -44,7 +44,7 @@ ACTIONS = make_actions(CONTROLS)
 UNDOABLE = {"advance", "set", "await", "approve", "refuse", "sign", "withdraw", "move", "return", "recall", "book"}
 
 
-def notice_of(action: ConsoleAction, form: Form) -> str:
+def write_notice(action: ConsoleAction, form: Form) -> str:
     """Returns the notice that the console shows after the button was pressed. Fields of the form replace the
     placeholders in it. A placeholder without a field becomes an empty text."""
     values = {name: value.strip()[:100] for name, value in form.items()}

@@ -13,7 +13,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.web.api.app import find_world_of_request
 from sandbox.web.console import pages
-from sandbox.web.console.actions import ACTIONS, UNDOABLE, notice_of
+from sandbox.web.console.actions import ACTIONS, UNDOABLE, write_notice
 from sandbox.web.console.calls import call_control, make_api_call
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, compute_mark, draw, draw_page
@@ -27,7 +27,7 @@ SURE = "sure"  # the field of a form whose question was answered with yes
 FOREIGN = "The form is not of this console. Go back and reload it."
 
 
-def visit_of(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
+def make_visit(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
     """Returns the visit for this request. Makes a new session for a browser without a valid session. A session only
     ties forms to the browser that asked for them."""
     request.max_content_length = request.max_form_memory_size = FORM_BYTES_MAX
@@ -40,7 +40,7 @@ def visit_of(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
 
 
 def answer(state: ConsoleState, view: str, **names: object) -> Response:
-    visit = visit_of(state, names)
+    visit = make_visit(state, names)
     if state.key is not None and not shows_key(request, state.key, by_cookie=True):
         return ask_key(visit)
     number = request.args.get("notice", "")
@@ -82,7 +82,7 @@ def ask_key(visit: ConsoleVisit, text: str = "") -> Response:
 def take_key(state: ConsoleState) -> Response:
     """Takes the form in which a tester types the key. If the key is right, redirects back and sets a cookie with a
     fingerprint of the key. Otherwise shows the form again."""
-    visit = visit_of(state, {})
+    visit = make_visit(state, {})
     key = request.form.get("key", "")
     if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):
         response = see_other(resolve_address(visit.root, request.form.get("back", "/")), HEADERS)
@@ -144,7 +144,7 @@ def act(visit: ConsoleVisit) -> Response:
         # A rewind keeps the acts of its own moment. So it undoes an act only if the clock went on since then.
         is_later = not is_frozen or visit.world.ask(lambda bank: bank.clock.now) > began
         undo = began if name in UNDOABLE and is_later else None
-        text = notice_of(action, form) + callback_text
+        text = write_notice(action, form) + callback_text
         number, notice = str(next(visit.state.numbers)), Notice(visit.session, text, code, undo=undo)
     visit.state.notices.keep(number, notice)
     return see_other(follow(visit, number), HEADERS)

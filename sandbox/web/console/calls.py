@@ -22,7 +22,7 @@ from sandbox.web.api.call_texts import (
     mask_secrets,
 )
 from sandbox.web.console.visits import ConsoleVisit
-from sandbox.web.controls.app import ControlCall, view_of
+from sandbox.web.controls.app import ControlCall, find_view
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.lock import KEY_HEADER
 
@@ -245,4 +245,4 @@ def call_control(visit: ConsoleVisit, call: ControlRequest) -> Any:
         content, kind = orjson.dumps(call.body) if call.body else b"", "application/json"
     environ = EnvironBuilder(call.place, method=call.row.method, data=content, content_type=kind).get_environ()
     names = {name: call.names.get(name, "") for name in call.row.path_names}
-    return view_of(call.row)(ControlCall(visit.state.worlds, Request(environ), names, lambda: visit.world))
+    return find_view(call.row)(ControlCall(visit.state.worlds, Request(environ), names, lambda: visit.world))

@@ -88,7 +88,7 @@ def build_call(
     if row.authorization is Authorization.REQUIRED:
         headers["Authorization"] = f"Bearer {form.get('access_token', '').strip()}"
     if body is not None:
-        headers["Content-Type"] = row.media_for(product)[0]
+        headers["Content-Type"] = row.list_media(product)[0]
     names = {"payment_id": "id", "payment_file_id": "id"}
     path = "/".join(
         quote(form.get(names.get(part[1:-1], part[1:-1]), ""), safe="") if part.startswith("<") else part
@@ -247,7 +247,7 @@ def _read_standing(
     """Returns status, signing address, product and callback of an initiation. The signing address is a token with the
     time at which it expires and the customer who will probably sign, or None if the initiation cannot be signed there
     now. Returns None if the initiation does not exist."""
-    initiation = bank.initiation(name)
+    initiation = bank.find_initiation(name)
     if initiation is None or initiation.kind.list != kind:
         return None
     address = None

@@ -48,7 +48,7 @@ class InitiationRow(NamedTuple):
 def find_kind(bank: Bank, name: str) -> str | None:
     """Returns the name of the list that has this initiation, such as `payments`. Returns None if the name is that of a
     customer, an account, or a bulk within a file."""
-    initiation = bank.initiation(name)
+    initiation = bank.find_initiation(name)
     return initiation.kind.list if initiation else None
 
 
@@ -62,7 +62,7 @@ def cut_page(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T]
 def list_rows(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
     """Returns a page of initiations, newest first, or sorted by a column such as `amount` (`-amount` for the reverse
     order). Without a filter or a column, reads only the initiations up to this page."""
-    register = bank.register_of(BY_LIST[kind])
+    register = bank.find_register(BY_LIST[kind])
     initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
         initiations = (initiation for initiation in initiations if _fits(initiation, status, sought.casefold()))
@@ -268,7 +268,7 @@ class WaitingAddress(NamedTuple):
 
 def read_inbox(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
     waiting, more = cut_page(list_waiting_addresses(bank, visit), number, size)
-    partly_signed = (bank.initiation(name) for name in islice(bank.partly_signed, size))
+    partly_signed = (bank.find_initiation(name) for name in islice(bank.partly_signed, size))
     now = bank.clock.now
     return {
         "waiting": waiting,
@@ -293,7 +293,7 @@ def list_waiting_addresses(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingA
             yield WaitingAddress(token, consent.until - now, None, consent.client_id, asks, likely, page)
     shown_ids = set()
     for address in reversed(bank.sca_addresses.values()):
-        initiation = bank.initiation(address.subject_id) if address.until > now else None
+        initiation = bank.find_initiation(address.subject_id) if address.until > now else None
         if initiation is None or initiation.id in shown_ids:
             continue
         shown_ids.add(initiation.id)

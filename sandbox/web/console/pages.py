@@ -22,7 +22,7 @@ from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.reading import SHIPPED, list_shipped, read_changes
 from sandbox.web.api.call_records import find_content, read_contents
-from sandbox.web.api.call_texts import reply_of, write_address, write_request
+from sandbox.web.api.call_texts import write_address, write_reply, write_request
 from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.calls import ControlRequest, call_again
 from sandbox.web.console.demo_tpp import list_steps
@@ -241,7 +241,10 @@ def _list_owners(bank: Bank, account: Account) -> list[str]:
 def _list_balances(bank: Bank, account: Account) -> list[Any]:
     """Returns the balance and the available amount of each compartment of an account."""
     return [
-        (bank.ledger.balance(account.iban, currency), compute_available_funds(bank, Debtor(account.iban, currency)))
+        (
+            bank.ledger.read_balance(account.iban, currency),
+            compute_available_funds(bank, Debtor(account.iban, currency)),
+        )
         for currency in account.currencies
     ]
 
@@ -257,7 +260,7 @@ def account(visit: ConsoleVisit) -> Facts:
             raise Refusal(Error.NOT_FOUND, input="account")
         currency = args.get("currency", "")
         currency = currency if currency in account.currencies else account.first_currency
-        lines = bank.ledger.lines(iban, currency)
+        lines = bank.ledger.list_lines(iban, currency)
         page, more = cut_page(reversed(lines), visit.number)
         return {
             "account_here": account,
@@ -278,7 +281,7 @@ def account(visit: ConsoleVisit) -> Facts:
 # Calls
 
 
-def filters_of(visit: ConsoleVisit) -> dict[str, str]:
+def read_filters(visit: ConsoleVisit) -> dict[str, str]:
     """Returns the filters for calls that the query has, by their names. A filter that is not in the query is an empty
     text."""
     return {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
@@ -286,12 +289,12 @@ def filters_of(visit: ConsoleVisit) -> dict[str, str]:
 
 def list_selected_calls(visit: ConsoleVisit) -> list[Exchange]:
     """Returns the calls that the filters of the query select, newest first."""
-    filters = filters_of(visit)
+    filters = read_filters(visit)
     return [call for call in reversed(visit.world.calls.list_after(0)) if _fits(call, filters)]
 
 
 def calls(visit: ConsoleVisit) -> Facts:
-    world, number, filters = visit.world, visit.number, filters_of(visit)
+    world, number, filters = visit.world, visit.number, read_filters(visit)
     sort = visit.request.args.get("sort", "")[:20]
     key = sort.lstrip("-") if sort.lstrip("-") in CALL_SORTS else ""
     if key or any(filters.values()):
@@ -335,7 +338,7 @@ def call(visit: ConsoleVisit) -> Facts:
     if content is not None:
         address = write_address(call.path, content)
         code = call_again(visit, call.method, address, content)
-        bodies = {"address": address, "request": write_request(content), "reply": reply_of(content), "code": code}
+        bodies = {"address": address, "request": write_request(content), "reply": write_reply(content), "code": code}
     return {
         "call": call,
         "kind": world.ask(find_kind, call.subject) if call.subject else None,

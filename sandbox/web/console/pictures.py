@@ -130,11 +130,11 @@ Point = tuple[date, Decimal]
 
 
 def draw_curve(bank: Bank, iban: str, currency: str, days: int | None) -> Facts:
-    lines = bank.ledger.lines(iban, currency)
+    lines = bank.ledger.list_lines(iban, currency)
     today = bank.clock.today
     first, last = (lines[0].on, max(today, lines[-1].on)) if lines else (today, today)
     begin = first if days is None else max(first, today - timedelta(days=days))
-    points = _compute_points(lines, bank.ledger.balance(iban, currency).number, min(begin, last), last)
+    points = _compute_points(lines, bank.ledger.read_balance(iban, currency).number, min(begin, last), last)
     every = ceil(len(points) / POINTS_MAX)  # more points than the eye can tell apart are left out
     return _draw_curve(points if every <= 1 else [*points[:-1:every], points[-1]], currency)
 

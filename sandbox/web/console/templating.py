@@ -30,8 +30,8 @@ from sandbox.web.html.pages import (
     IMMUTABLE,
     NO_CACHE,
     SAME_ORIGIN,
+    compute_digest,
     compute_source,
-    digest_of,
     make_environment,
     make_page_headers,
     make_page_response,
@@ -52,7 +52,7 @@ BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="tr
 
 def see_file(name: str) -> Response:
     """Returns a static file. A browser may cache it forever if the address has the file's checksum (`?v=`)."""
-    is_versioned = request.args.get("v") == digest_of(ROOM, name)
+    is_versioned = request.args.get("v") == compute_digest(ROOM, name)
     return serve(read_content(ROOM, name), name, request, IMMUTABLE if is_versioned else NO_CACHE)
 
 
@@ -116,7 +116,7 @@ def load_templates() -> Environment:
     environment.globals |= {"STYLES": STATUS_STYLES, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
     environment.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(BY_NAME)}
     environment.globals |= {"CODE_LANGUAGES": LANGUAGES, "menu": MENU, "style": STYLE, "brand": BRAND}
-    environment.globals["checksums"] = {name: digest_of(ROOM, name) for name in FILES}
+    environment.globals["checksums"] = {name: compute_digest(ROOM, name) for name in FILES}
     return environment
 
 

@@ -128,9 +128,9 @@ def draw_picture(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMov
     first, last = count_facts(window.begin), bisect_right(bank.journal, window.end, key=at_of)
     count = last - first
     facts: Sequence[Fact] = bank.journal[first:last] if count <= FACTS_MAX else ()
-    subjects = map(bank.initiation, dict.fromkeys(fact.subject for fact in reversed(facts)))
+    subjects = map(bank.find_initiation, dict.fromkeys(fact.subject for fact in reversed(facts)))
     initiations = [initiation for initiation in subjects if initiation]
-    bars = [bar_of(initiation, bank.clock.now, window) for initiation in initiations[:BARS_MAX]]
+    bars = [draw_bar(initiation, bank.clock.now, window) for initiation in initiations[:BARS_MAX]]
     moves = [move for move in moves if move.end >= window.begin and move.begin <= window.end]
     moved = [TimelineEvent(move.begin, "clock", "wait", f"moved to {moment(move.end)}") for move in moves]
     called, changed = [make_call_event(call) for call in calls], [make_fact_event(fact) for fact in facts]
@@ -197,7 +197,7 @@ def make_columns(count: Callable[[datetime], int], window: Window) -> list[Timel
     ]
 
 
-def bar_of(initiation: Initiation, now: datetime, window: Window) -> Facts:
+def draw_bar(initiation: Initiation, now: datetime, window: Window) -> Facts:
     """Returns the bar of an initiation, with a piece for each status. A piece ends at the next change of status, or at
     the present time. The piece of a final status has no length."""
     history = initiation.history

@@ -55,7 +55,7 @@ PARAMETERS: dict[str, Callable[[ControlCall, Control], Any]] = {
 }
 
 
-def view_of(row: Control) -> View:
+def find_view(row: Control) -> View:
     """Returns the view of a row, imported from its module. A list that the view returns is put into an object, under
     the row's `list_name`. Fails if the view or one of its parameters is unknown."""
     module, _, function = row.view.rpartition(".")
@@ -83,7 +83,7 @@ def route(app: Flask, worlds: WorldRegistry, rows: Iterable[Control] = CONTROLS)
 def _make_endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
     """Makes the function that answers calls of a control. The view returns the content of a JSON reply, a whole
     response, or None for a reply without a body."""
-    view = cache(partial(view_of, row))  # imported at the first call
+    view = cache(partial(find_view, row))  # imported at the first call
 
     def endpoint(**path: str) -> Response:
         # A call without a Content-Type is let through: a browser sends its Origin, which is checked before.

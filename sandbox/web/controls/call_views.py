@@ -28,7 +28,7 @@ from sandbox.reader.tree import suggest
 from sandbox.scenarios.faults import read_hold
 from sandbox.scenarios.matching import MISSING, find_differences, matches
 from sandbox.web.api.call_records import BODY_MAX, Content, find_content, find_error, read_contents
-from sandbox.web.api.call_texts import reply_of, write_address, write_request
+from sandbox.web.api.call_texts import write_address, write_reply, write_request
 from sandbox.web.api.faults import find_waiting, reserve_worker
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.initiation_views import make_fact_row
@@ -275,7 +275,7 @@ def _make_content_row(world: World, call: Exchange) -> dict[str, Any] | None:
     content = find_content(world, call.seq)
     if content is None:
         return None
-    parts = {"request": write_request(content), "reply": reply_of(content)}
+    parts = {"request": write_request(content), "reply": write_reply(content)}
     rows = {name: {"headers": dict(part.headers), "body": part.body, "cut": part.cut} for name, part in parts.items()}
     return {"address": write_address(call.path, content), **rows}
 
@@ -303,8 +303,8 @@ def _compute_balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
     """Returns the booked balance at the end of the previous day, because funds are checked before the lines of the day
     are booked (choice 5)."""
     day = find_brussels_date(fact.at)
-    balance = bank.ledger.balance(debtor.iban, debtor.currency)
-    for line in reversed(bank.ledger.lines(debtor.iban, debtor.currency)):
+    balance = bank.ledger.read_balance(debtor.iban, debtor.currency)
+    for line in reversed(bank.ledger.list_lines(debtor.iban, debtor.currency)):
         if line.on < day:
             break
         balance -= line.posting.amount

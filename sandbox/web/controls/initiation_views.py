@@ -56,7 +56,7 @@ def _find_kind(row: Control) -> InitiationKind:
 
 
 def find(bank: Bank, kind: InitiationKind, name: str) -> Initiation:
-    initiation = bank.register_of(kind).get(name)
+    initiation = bank.find_register(kind).get(name)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input=kind.label)
     return initiation
@@ -130,7 +130,7 @@ def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str)
 
 
 def _make_moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
-    subject = bank.subject(subject_id)
+    subject = bank.demand_subject(subject_id)
     if isinstance(subject, Batch):
         return {"payment_id": subject.id, "status": subject.status.value, "reason": subject.reason}
     return make_initiation_row(subject)
@@ -175,7 +175,7 @@ def list_initiations(world: World, row: Control) -> Response:
     """Replies with the list of initiations under its name. If the name has a hyphen, the reply also has the list under
     the name with `_`, because some clients cannot write a hyphen."""
     kind = _find_kind(row)
-    records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
+    records = world.ask(lambda bank: copy_records(bank.find_register(kind)))
     rows = (make_initiation_row(records.popleft()) for _ in range(len(records)))
     return _list_reply(rows, *dict.fromkeys((kind.list, kind.list.replace("-", "_"))))
 

@@ -210,10 +210,10 @@ def is_right(call: Request, shown_key: str, expected: str) -> bool:
     """Whether a key, or the fingerprint of a key, is the expected one. A wrong key is counted, and its reply may be
     delayed."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
-    return attempts.is_right(shown_key, expected, call.remote_addr or "", _wait_of(call.environ))
+    return attempts.is_right(shown_key, expected, call.remote_addr or "", _find_wait(call.environ))
 
 
-def _wait_of(environ: dict[str, Any]) -> Wait | None:
+def _find_wait(environ: dict[str, Any]) -> Wait | None:
     """Returns the function by which the server delays a reply, or None if the server has none. The function reserves a
     worker, so that other calls go on. It raises Refusal if no worker is free."""
     wait: Wait | None = environ.get("sandbox.wait")

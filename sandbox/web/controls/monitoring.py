@@ -39,7 +39,7 @@ def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
     except StateFileError as trouble:
         raise Refusal(Error.NOT_READY, why=str(trouble)) from None
     state_row: dict[str, Any] = {
-        "bytes": store.size(),
+        "bytes": store.read_size(),
         "worlds_expire_after_seconds": worlds.room.worlds_expire,
         "acts_kept": worlds.room.acts_kept,
     }
@@ -78,18 +78,18 @@ class Figures:
                 world.calls.deliver()
         text = "Calls of the bank's interface, as they were answered."
         calls = _make_family("Counter", "calls", text, labels=("operation", "status"))
-        for (operation, status), count in sorted(self.tally.calls().items()):
+        for (operation, status), count in sorted(self.tally.copy_calls().items()):
             calls.add_metric((operation, str(status)), count)
         yield calls
         times = _make_family("Histogram", "call_seconds", "How long calls took.", labels=("operation",))
-        for operation, (counts, seconds) in sorted(self.tally.times().items()):
+        for operation, (counts, seconds) in sorted(self.tally.copy_times().items()):
             buckets = list(zip(BUCKETS, accumulate(counts), strict=True))
             times.add_metric((operation,), buckets=buckets, sum_value=seconds)
         yield times
-        yield from self._worlds()
-        yield from self._state_file()
+        yield from self._list_world_metrics()
+        yield from self._list_state_metrics()
 
-    def _worlds(self) -> "Iterator[Metric]":
+    def _list_world_metrics(self) -> "Iterator[Metric]":
         in_memory = self.worlds.list_in_memory()
         worlds = _make_family("Gauge", "worlds", "Worlds in memory, and put away to the state file.", labels=("state",))
         worlds.add_metric(("away",), self.worlds.counts[1] - len(in_memory))
@@ -107,13 +107,13 @@ class Figures:
         acts = sum(world.acts for world in in_memory)
         yield _make_family("Gauge", "acts", "Acts in the logs of worlds in memory.", value=acts)
 
-    def _state_file(self) -> "Iterator[Metric]":
+    def _list_state_metrics(self) -> "Iterator[Metric]":
         store = self.worlds.store
         if store is not None:
             text = "How long writing acts to the state took."
             written = {"count_value": store.commits, "sum_value": store.commit_seconds}
             yield _make_family("Summary", "state_file_flush_seconds", text, **written)
-            yield _make_family("Gauge", "state_file_bytes", "What is stored.", value=store.size())
+            yield _make_family("Gauge", "state_file_bytes", "What is stored.", value=store.read_size())
             is_writable = store.database.trouble is None
             yield _make_family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
 
@@ -130,5 +130,7 @@ def count_statuses(world: World) -> Counter[tuple[str, str]]:
     it would take long."""
     if world.in_memory is None:
         return Counter()
-    registers = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])
+    registers = world.look(
+        lambda bank: [(name, list(bank.find_register(kind).values())) for name, kind in KINDS.items()]
+    )
     return Counter((name, initiation.status.value) for name, register in registers for initiation in register)

@@ -73,7 +73,7 @@ def list_accounts(bank: Bank) -> list[dict[str, Any]]:
 
 
 def _make_account_row(bank: Bank, account: Account) -> dict[str, Any]:
-    balances = [bank.ledger.balance(account.iban, currency) for currency in account.currencies]
+    balances = [bank.ledger.read_balance(account.iban, currency) for currency in account.currencies]
     return {
         "iban": account.iban,
         "bic": BANK_BIC,

@@ -82,20 +82,18 @@ class Arrivals:
         self._ways = ways or {}
         self._lock = Lock()
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         return orjson.dumps([[seq, *way] for seq, way in self._ways.items()])
 
-    copied = packed
-
-    def rows(self, world: World, callbacks: Iterable[CallbackNote]) -> list[dict[str, Any]]:
+    def list_rows(self, world: World, callbacks: Iterable[CallbackNote]) -> list[dict[str, Any]]:
         with self._lock:  # a fault that delays a callback delays everyone who lists it
-            return [self._row(world, callback) for callback in callbacks]
+            return [self._make_row(world, callback) for callback in callbacks]
 
     def forget(self, before: int) -> None:
         """Drops the decisions about callbacks that the bank no longer has."""
         self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
 
-    def _row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
+    def _make_row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
         way = self._ways.get(callback.seq)
         if way is None:
             way = self._ways[callback.seq] = choose_way_back(world, callback.redirect)
@@ -118,7 +116,7 @@ def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
     arrivals = world.calls.attach("arrivals", unpack_arrivals)
     assert isinstance(arrivals, Arrivals)
     arrivals.forget(notes[0].seq if notes else 0)
-    return [row for row in arrivals.rows(world, notes) if row["seq"] > query.get("since", 0)]
+    return [row for row in arrivals.list_rows(world, notes) if row["seq"] > query.get("since", 0)]
 
 
 # OAuth clients: metadata (RFC 8414) and an authorization endpoint, which the bank itself does not have

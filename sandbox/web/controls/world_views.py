@@ -63,7 +63,7 @@ def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[st
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
-    beginning = worlds.beginning_of(name)
+    beginning = worlds.make_beginning(name)
     if "scenario" in content:
         beginning = make_beginning(choose_scenario(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
@@ -224,7 +224,7 @@ def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_bo
     """Begins the world again with the scenario that was sent. The world keeps its seed if the scenario has none."""
     scenario = read_sent_scenario(request, take_body)
     began = world.beginning
-    server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)
+    server = replace(worlds.make_beginning(world.name), seed=began.seed, secret=began.secret)
     world.load(worlds.adapt(make_beginning(scenario, server, worlds.guarded)))
     return make_world_row(world)
 
@@ -283,6 +283,6 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
 def list_axes(world: World) -> list[dict[str, Any]]:
     settings, axes_met = world.ask(lambda bank: bank.settings), world.axes.list_axes_read(world.calls.made > 0)
     return [
-        axis.described() | {"value": find_axis_value(settings, axis), "met": axis.name in axes_met}
+        axis.describe() | {"value": find_axis_value(settings, axis), "met": axis.name in axes_met}
         for axis in AXES.values()
     ]

@@ -58,7 +58,9 @@ def amend_document(document: OpenApi, variants: Pairs) -> OpenApi:
     if not variants:
         return document
     document["info"]["x-variants"] = dict(variants)
-    lines = [f"- `{axis}: {value}` ({AXES[axis].clause}): {AXES[axis].value(value).does}" for axis, value in variants]
+    lines = [
+        f"- `{axis}: {value}` ({AXES[axis].clause}): {AXES[axis].find_value(value).does}" for axis, value in variants
+    ]
     document["info"]["description"] += "\n\nThis bank differs from the usual one:\n" + "\n".join(lines)
     for pair in sorted(variants, key=LAST.__eq__):
         if pair in AMENDMENTS:

@@ -14,7 +14,7 @@ from sandbox.scenarios.well_known_values import list_default_values
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.api.initiations import ID_TYPES
 from sandbox.web.api.replies import ConsentAddressesReply
-from sandbox.web.docs.examples import CALLBACK, Example, accept_of, list_steps, make_order
+from sandbox.web.docs.examples import CALLBACK, Example, list_steps, make_order, write_accept
 from sandbox.web.docs.reply_schemas import TOKEN_VARIANTS, ErrorReply, TokenForm
 from sandbox.web.docs.responses import describe_responses
 from sandbox.web.docs.schemas import (
@@ -30,7 +30,7 @@ VERSION = "3.0.1"  # service 9.3
 # The readers of these bodies look for required fields after the schema, so that they refuse in a fixed order.
 REQUIRED_FIELDS = {
     body.request: {
-        path.partition(".")[0] for path, row in body.stated.items() if body.use_of(row, column) is Use.REQUIRED
+        path.partition(".")[0] for path, row in body.stated.items() if body.find_use(row, column) is Use.REQUIRED
     }
     for body in (STANDING_ORDER, VERSION_1)
     for column in body.columns
@@ -119,8 +119,8 @@ def describe(
     operation: Operation, path: str, products: tuple[str, ...], vendor: str, examples: list[Example]
 ) -> dict[str, Any]:
     product = products[0] if products else None
-    versions = operation.versions_for(product)
-    accepts = [accept_of(vendor, version) for version in versions]
+    versions = operation.list_versions(product)
+    accepts = [write_accept(vendor, version) for version in versions]
     is_shared = path == spell_service_path(operation)
     row: dict[str, Any] = {
         "operationId": operation.name if is_shared else re.sub("[-.]", "_", f"{operation.name}_{product}"),
@@ -286,10 +286,10 @@ def make_request_body(operation: Operation, product: str | None, examples: list[
         schema = make_reference(TokenForm.__name__)
     elif operation.name == "payment_initiation":
         assert product is not None
-        schema = make_reference(ANY_VERSION if 1 in operation.versions_for(product) else name_body_component(product))
+        schema = make_reference(ANY_VERSION if 1 in operation.list_versions(product) else name_body_component(product))
     else:
         schema = make_reference("ContractBody")
-    media = operation.media_for(product)
+    media = operation.list_media(product)
     return {"required": True, "content": {name: {"schema": schema, "examples": shown_examples} for name in media}}
 
 

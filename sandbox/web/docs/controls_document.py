@@ -110,16 +110,19 @@ def compose_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
         for name in ("WorldCreation", "Approval", "FurtherSignature")
     }
-    settings: JsonSchema = SETTINGS_SHAPE.schema()
+    settings: JsonSchema = SETTINGS_SHAPE.make_schema()
     of_settings = {
         row.name: {"description": row.about, **settings["properties"].get(row.name, {})} for row in SETTINGS.values()
     }
     part["WorldCreation"]["properties"] |= {name: of_settings[name] for name in ("life", "variants")}
     return {
-        SCENARIO: {**with_step_references(TOP.schema()), "description": "A scenario, as its file has it (choice 13)."},
+        SCENARIO: {
+            **with_step_references(TOP.make_schema()),
+            "description": "A scenario, as its file has it (choice 13).",
+        },
         STEP: with_step_references(step_schema()),
-        "Fault": FAULT.schema(),
-        "HoldCreation": HOLD.schema(),
+        "Fault": FAULT.make_schema(),
+        "HoldCreation": HOLD.make_schema(),
         "SettingsChange": settings,
         "Settings": make_closed_schema({"settings": make_closed_schema(of_settings)}),
         "Refusal": {"anyOf": [part["Approval"], part["FurtherSignature"]]},

@@ -60,7 +60,7 @@ class Example:
     def make_headers(self, vendor: str) -> dict[str, str]:
         """Returns all headers except Request-ID, which must be new for each call."""
         row = self.row
-        headers = {"Accept": accept_of(vendor, self.version)}
+        headers = {"Accept": write_accept(vendor, self.version)}
         if row.bank_headers:
             headers |= {"Accept-Language": "fr", "Client-ID": "demo-tpp"}
         if row.redirect_uri:
@@ -72,7 +72,7 @@ class Example:
         elif self.token:
             headers["Authorization"] = f"Bearer {{{{{self.token}}}}}"
         if self.body is not None:
-            headers["Content-Type"] = row.media_for(self.product)[0]
+            headers["Content-Type"] = row.list_media(self.product)[0]
         return headers | dict(self.more)
 
     @property
@@ -121,7 +121,7 @@ ADDRESS = "_links.sca_redirect.href"
 BELGIAN = "BE68539007547034"  # a valid IBAN of no bank
 
 
-def accept_of(vendor: str, version: int) -> str:
+def write_accept(vendor: str, version: int) -> str:
     return f"application/vnd.{vendor}.api+json; version={version}"
 
 

@@ -95,7 +95,7 @@ def operations() -> Table:
 
 
 def products() -> Table:
-    uses = {path: [PAYMENT.use_of(row, name).value for name in PRODUCTS] for path, row in FIELDS.items()}
+    uses = {path: [PAYMENT.find_use(row, name).value for name in PRODUCTS] for path, row in FIELDS.items()}
     return make_table(("field", *PRODUCTS), ((path, *row, "service 2.1") for path, row in uses.items()))
 
 

@@ -9,7 +9,7 @@ from sandbox.contract.operations import BY_NAME, Authorization, Operation
 from sandbox.server_address import URL
 from sandbox.web.api.faults import BY_STATUS
 from sandbox.web.api.replies import MEDIA, EarlierInitiationReply
-from sandbox.web.docs.examples import accept_of
+from sandbox.web.docs.examples import write_accept
 from sandbox.web.docs.reply_schemas import REPLIES, ErrorReply, ReplySchema
 from sandbox.web.docs.schemas import JsonSchema, add_description, make_clause_marks, make_reference
 
@@ -163,7 +163,7 @@ WIRE_TYPE = MEDIA
 def describe_responses(
     operation: Operation, product: str | None, vendor: str, versions: tuple[int, ...]
 ) -> dict[str, Any]:
-    accepts = [accept_of(vendor, version) for version in versions]
+    accepts = [write_accept(vendor, version) for version in versions]
     success: dict[str, Any] = {
         "description": "Done.",
         "headers": {"Response-ID": RESPONSE_ID} | HEADERS_OF.get(operation.name, {}),
@@ -171,7 +171,7 @@ def describe_responses(
     if operation.success == 204:
         success["description"] = "Done; there is no body."
     else:
-        schemas = [reply_of(operation, version) for version in versions]
+        schemas = [find_reply(operation, version) for version in versions]
         distinct = list(dict.fromkeys(schemas))
         success["content"] = {accept: {"schema": schema} for accept, schema in zip(accepts, schemas, strict=True)} | {
             WIRE_TYPE: {"schema": distinct[0] if len(distinct) == 1 else {"anyOf": distinct}}
@@ -187,7 +187,7 @@ def describe_responses(
     }
 
 
-def reply_of(operation: Operation, version: int) -> ReplySchema:
+def find_reply(operation: Operation, version: int) -> ReplySchema:
     is_earlier = operation.name == "payment_initiation" and version == 1
     return EarlierInitiationReply if is_earlier else REPLIES[operation.name]
 

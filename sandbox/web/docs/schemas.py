@@ -33,7 +33,7 @@ def make_shape(field: fields.Field[Any]) -> JsonSchema:
     return shape
 
 
-def note_of(field: fields.Field[Any]) -> JsonSchema:
+def describe_field(field: fields.Field[Any]) -> JsonSchema:
     """Returns description and clause of a field, from its row in the field table or from NOTES. Returns nothing if the
     field has its own description, which apispec writes."""
     if "description" in field.metadata:
@@ -75,7 +75,7 @@ def make_document(
         tags=[{"name": name, "description": description} for name, description in tags.items()],
     )  # fmt: skip
     assert plugin.converter is not None
-    for describe in (make_shape, note_of):
+    for describe in (make_shape, describe_field):
         plugin.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))  # type: ignore[no-untyped-call]
     return spec, plugin.converter
 
@@ -92,7 +92,7 @@ def make_product_body(product: Product, components: dict[str, JsonSchema]) -> Js
     product (service 2.1)."""
     whole = components[PaymentBody.__name__]
     properties = dict(whole["properties"])
-    required = {row.path for row in PAYMENT.outers() if isinstance(row.kind, ObjectKind) and row.kind.always}
+    required = {row.path for row in PAYMENT.list_outers() if isinstance(row.kind, ObjectKind) and row.kind.always}
     uses_of_parts: dict[str, dict[str, Use]] = {}
     for path in FIELDS:
         outer, _, part = path.partition(".")

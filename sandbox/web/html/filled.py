@@ -71,7 +71,7 @@ class FormParser(HTMLParser):
         self.close()
 
     def handle_starttag(self, name: str, attributes: Attributes) -> None:
-        begin = self._place()
+        begin = self._find_offset()
         end = begin + len(self.get_starttag_text() or "")
         content_end = self._page.find("<", end)
         tag = Tag(name, attributes, begin, end, content_end, self._page[end:content_end])
@@ -89,7 +89,7 @@ class FormParser(HTMLParser):
         if name == "form":
             self._open = None
 
-    def _place(self) -> int:
+    def _find_offset(self) -> int:
         line, column = self.getpos()
         return self._lines[line - 1] + column
 

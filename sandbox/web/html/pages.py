@@ -126,7 +126,7 @@ def read_inline_style(room: str, name: str) -> Markup:
 
 
 @cache
-def digest_of(room: str, name: str) -> str:
+def compute_digest(room: str, name: str) -> str:
     """Returns a checksum of a file. The checksum is part of the file's address. A changed file therefore has another
     address, and browsers may cache files forever."""
     return blake2b(read_content(room, name), digest_size=8).hexdigest()

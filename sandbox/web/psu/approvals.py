@@ -67,7 +67,7 @@ class AppPages:
         answer = visit.path["answer"]
         if answer not in ANSWERS:
             raise Refusal(Error.NOT_FOUND, input="step")
-        waiting = visit.world.ask(self.page_that_waits, approval)  # refuses an approval that is over
+        waiting = visit.world.ask(self.find_waiting_page, approval)  # refuses an approval that is over
         language = visit.choose_language(visit.world.ask(make_page_in_app, approval).language)
         try:
             visit.world.act(confirmations.answer_in_app, approval, ANSWERS[answer], form.get("number"))
@@ -86,25 +86,25 @@ class AppPages:
         """Replies `yes` to the script of the bank's page while the approval waits for an answer in the app, and `no`
         afterwards."""
         try:
-            visit.world.ask(self.page_that_waits, visit.path["approval"])
+            visit.world.ask(self.find_waiting_page, visit.path["approval"])
         except Refusal:
             return Response("no", headers=make_headers(), content_type="text/plain")
         return Response("yes", headers=make_headers(), content_type="text/plain")
 
     def show(self, visit: SigningVisit, wrong: str | Refusal = "") -> Response:
         approval = visit.path["approval"]
-        page = visit.world.ask(self.page, approval)
+        page = visit.world.ask(self.make_page, approval)
         at = f"{APP_PATHS[self.method]}/{approval}"
         # An answer in place redirects to the bank's page, and that one to the TPP.
         forms = find_form_targets(page.origin.redirect_uri) if self.opens_in_place else ""
         language = visit.choose_language(page.language)
         return render_signing_page(visit, language, page, self.template, approval, at, wrong, path=at, forms=forms)
 
-    def page(self, bank: Bank, approval: str) -> SigningPage:
-        self.page_that_waits(bank, approval)
+    def make_page(self, bank: Bank, approval: str) -> SigningPage:
+        self.find_waiting_page(bank, approval)
         return make_page_in_app(bank, approval)
 
-    def page_that_waits(self, bank: Bank, approval: str) -> PageThatWaits:
+    def find_waiting_page(self, bank: Bank, approval: str) -> PageThatWaits:
         """Returns the bank's page that waits for this approval. Raises Refusal if the approval is over, or if it
         belongs to the other app."""
         session = confirmations.find_waiting_session(bank, approval)

@@ -50,7 +50,7 @@ def open_channel(visit: SigningVisit) -> Response:
 
 
 def log_in(visit: SigningVisit) -> Response:
-    session_id, form = visit.form(CHANNEL_COOKIE)
+    session_id, form = visit.read_form(CHANNEL_COOKIE)
     if not form.get("login"):
         return show(visit, session_id, "choose.customer")
     try:
@@ -71,7 +71,7 @@ def see_payment(visit: SigningVisit) -> Response:
 
 def choose_method(visit: SigningVisit) -> Response:
     """Changes the signing method. The bank may refuse the new method because of a risk (service 5.7)."""
-    session_id, form = visit.form(CHANNEL_COOKIE)
+    session_id, form = visit.read_form(CHANNEL_COOKIE)
     subject, method = visit.path["payment_id"], form.get("method", "")
     if not method:
         return show_payment(visit, session_id, "choose.method")
@@ -85,7 +85,7 @@ def choose_method(visit: SigningVisit) -> Response:
 
 
 def sign_payment(visit: SigningVisit) -> Response:
-    session_id, form = visit.form(CHANNEL_COOKIE)
+    session_id, form = visit.read_form(CHANNEL_COOKIE)
     code = read_code(form.get("code", ""))
     if code is None:
         return show_payment(visit, session_id, "type.code")
@@ -114,13 +114,13 @@ def see_consent(visit: SigningVisit) -> Response:
 
 
 def withdraw_consent(visit: SigningVisit) -> Response:
-    session_id, _ = visit.form(CHANNEL_COOKIE)
+    session_id, _ = visit.read_form(CHANNEL_COOKIE)
     visit.world.act(consent_sessions.withdraw, session_id, visit.path["consent_id"])
     return redirect(visit.to("/channel", news="withdrawn"))
 
 
 def log_out(visit: SigningVisit) -> Response:
-    session_id, _ = visit.form(CHANNEL_COOKIE)
+    session_id, _ = visit.read_form(CHANNEL_COOKIE)
     visit.world.act(signing_sessions.leave_channel, session_id)
     response = redirect(visit.to("/channel"))
     response.delete_cookie(CHANNEL_COOKIE, **visit.guards)
@@ -143,7 +143,7 @@ def act_on_payment(
 ) -> Response:
     """Calls the verb that signs, refuses or cancels for the customer. Then redirects to the channel, which shows
     `news`. `again` shows a refusal."""
-    session_id, _ = visit.form(CHANNEL_COOKIE)
+    session_id, _ = visit.read_form(CHANNEL_COOKIE)
     try:
         status = visit.world.act(verb, session_id, visit.path["payment_id"], *arguments)
     except Refusal as refusal:
@@ -259,7 +259,7 @@ def make_consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
 def find_news_about(bank: Bank, session_id: str, subject_id: str) -> str:
     """Returns the news that the customer has signed or refused an initiation in the app. Returns an empty text before
     that."""
-    session, initiation = bank.sessions.get(session_id), bank.initiation(subject_id)
+    session, initiation = bank.sessions.get(session_id), bank.find_initiation(subject_id)
     if session is None or initiation is None or session.subject != subject_id:
         return ""
     if session.customer in initiation.signatures:

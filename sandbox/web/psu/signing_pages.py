@@ -179,7 +179,7 @@ InitiationView = PaymentView | OrderView | FileView
 View = InitiationView | ConsentView
 
 
-def view_of(bank: Bank, initiation: Initiation, chosen_debtor: Debtor | None) -> InitiationView:
+def make_view(bank: Bank, initiation: Initiation, chosen_debtor: Debtor | None) -> InitiationView:
     """Returns the view of an initiation. `chosen` is the account that the PSU chose in this session, or None."""
     return VIEWS[initiation.kind](bank, initiation, chosen_debtor or initiation.debtor)
 
@@ -189,7 +189,7 @@ def make_listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
     is over."""
     if isinstance(initiation, BulkFile):
         return _make_file_view(bank, initiation, [part for part in initiation.parts if not part.findings])
-    return view_of(bank, initiation, None)
+    return make_view(bank, initiation, None)
 
 
 def _make_source(bank: Bank, debtor: Debtor) -> PayingCompartment:
@@ -292,7 +292,7 @@ def make_consent_view(bank: Bank, session: Session, address: ConsentAddress) -> 
 
 def list_account_choices(bank: Bank, customer: str) -> list[AccountChoice]:
     return [
-        AccountChoice(account, [bank.ledger.balance(account.iban, currency) for currency in account.currencies])
+        AccountChoice(account, [bank.ledger.read_balance(account.iban, currency) for currency in account.currencies])
         for account in consents.list_choosable_accounts(bank, customer)
     ]
 
@@ -406,7 +406,7 @@ def make_signing_page(bank: Bank, session: Session, subject: Initiation | Consen
         kind=find_kind(subject),
         view=make_consent_view(bank, session, subject)
         if isinstance(subject, ConsentAddress)
-        else view_of(bank, subject, session.debtor),
+        else make_view(bank, subject, session.debtor),
         tpp=find_tpp_name(bank, origin.client_id),
         customers=list(bank.customers.values()),
         customer=bank.customers[session.customer] if session.customer else None,
@@ -430,7 +430,7 @@ def make_signing_page(bank: Bank, session: Session, subject: Initiation | Consen
 def _make_payee_view(bank: Bank, initiation: Initiation) -> PayeeView | FilePayees | None:
     if isinstance(initiation, BulkFile):
         return initiation.payees
-    check = payee_checks.check_of(bank, initiation)
+    check = payee_checks.find_check(bank, initiation)
     if check is None:
         return None
     order = initiation.order
@@ -469,7 +469,7 @@ def _list_options(bank: Bank, customer: str | None, initiation: Initiation) -> t
     rule 1)."""
     return tuple(
         CompartmentOption(
-            account, currency, bank.ledger.balance(*debtor), accounts.compute_available_funds(bank, debtor)
+            account, currency, bank.ledger.read_balance(*debtor), accounts.compute_available_funds(bank, debtor)
         )
         for account in (signing.list_signing_accounts(bank, customer) if customer else ())
         if account.online

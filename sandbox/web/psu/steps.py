@@ -89,7 +89,7 @@ class AddressSteps:
         else."""
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # refuses an address that is over, before the form is checked
-        session_id, _ = visit.form(name_address_cookie(token))
+        session_id, _ = visit.read_form(name_address_cookie(token))
         step = visit.path["step"]
         takes = {
             "login": (self.take_login, "login"),
@@ -124,7 +124,7 @@ class AddressSteps:
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         """Stores the PSU's choice if the page offers it. Otherwise shows the page again. The bank checks once more who
         owns the accounts."""
-        choice = self.read_choice(visit, visit.world.ask(self.page, session_id, token))
+        choice = self.read_choice(visit, visit.world.ask(self.make_page, session_id, token))
         if choice is None:
             return self.show(visit, session_id, self.choice, self.problem)
         visit.world.act(self.choose, session_id, token, *choice)
@@ -155,7 +155,7 @@ class AddressSteps:
     def take_biometrics(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         return leave(visit, visit.world.act(confirmations.confirm_by_biometrics, session_id, token))
 
-    def page(self, bank: Bank, session_id: str, token: str) -> SigningPage:
+    def make_page(self, bank: Bank, session_id: str, token: str) -> SigningPage:
         """Returns the page of an address. Raises Refusal if the address is over or outdated."""
         subject = self.waiting(bank, token)
         return make_signing_page(bank, signing_sessions.demand_session(bank, session_id, token), subject)
@@ -163,7 +163,7 @@ class AddressSteps:
     def show(self, visit: SigningVisit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
         """Shows the requested step, or the first open step before it."""
         token = visit.path["token"]
-        page = visit.world.ask(self.page, session_id, token)
+        page = visit.world.ask(self.make_page, session_id, token)
         choice, payee = () if page.view.is_named else (self.choice,), ("payee",) if page.payee else ()
         steps = ("login", *choice, "review", *payee, "code")
         shown_step = self.find_open_step(page, step)

@@ -122,7 +122,7 @@ class SigningVisit:
         """Returns the session id in the browser's cookie, even if the bank does not know this session."""
         return self.request.cookies.get(cookie, "")
 
-    def form(self, cookie: str) -> tuple[str, Mapping[str, str]]:
+    def read_form(self, cookie: str) -> tuple[str, Mapping[str, str]]:
         """Returns the session id and the sent form. Raises SessionLostError if the form lacks the proof of this
         session."""
         session_id = self.read_session_id(cookie)
@@ -308,7 +308,7 @@ def read_address_facts(bank: Bank, token: str) -> AddressFacts:
     address = bank.sca_addresses.get(token)
     if address is None:
         return AddressFacts()
-    initiation = bank.initiation(address.subject_id)
+    initiation = bank.find_initiation(address.subject_id)
     assert initiation is not None
     tpp, origin = find_tpp_name(bank, initiation.origin.client_id), initiation.origin
     likely = bank.customers.get(guess_customer(bank, initiation) or "")
