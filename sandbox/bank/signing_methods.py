@@ -23,7 +23,7 @@ NIGHT_BEGINS, NIGHT_ENDS = 23, 6  # hours in Brussels
 
 
 class SigningAttempt(NamedTuple):
-    """The initiation that a customer is about to sign, and the account that pays. Consents have neither."""
+    """The initiation that a customer is about to sign, and the account that pays. For a consent, both are None."""
 
     customer: str
     initiation: Initiation | None = None

@@ -53,7 +53,8 @@ class Past(NamedTuple):
 
 
 def find_past_books(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
-    """Returns the books up to `first_day`, and the first `runs` runs of that day. A run is an hour of HOURS."""
+    """Returns the books up to `first_day`, with the first `runs` runs of that day. A run books all habits of one hour
+    of HOURS."""
     return find_past(fixtures, seed, first_day, runs).books
 
 
@@ -88,8 +89,8 @@ def _generate_past(fixtures: Fixtures, seed: int, first_day: date, runs: int) ->
 
 
 def count_runs_before(opening: datetime) -> int:
-    """Returns how many runs of the opening day begin at or before the opening. A run is an hour of HOURS, in which
-    habits are booked."""
+    """Returns how many runs of the opening day begin at or before the opening. A run books all habits of one hour of
+    HOURS."""
     hour = opening.astimezone(BRUSSELS).hour
     return sum(hour >= run for run in HOURS)
 

@@ -1,9 +1,9 @@
-"""Masks recorded calls: no secret, name, IBAN or communication is left in them, and they still lift and calibrate.
+"""Masks recorded calls. They then have no secret, name, IBAN or communication, but `lift` and `calibrate` can use them.
 
-Each text of a call is looked at in its place: a header, a parameter, a field of JSON, a segment of a path. A text stays
-only where its place and its form say that it is no secret: a word of the interface, a day, an amount. Anything else
-becomes a pseudonym, also in places that nobody thought of. JSON is changed in place, so that the layout and the form of
-numbers stay, which a bank may have otherwise.
+Each text of a call is judged by its place: a header, a parameter, a field of JSON, a segment of a path. A text stays
+only if its place and its form show that it is harmless: a word of the interface, a day, an amount. Every other text
+becomes a pseudonym, even in a place that this module does not know. JSON is changed in place, because its layout and
+the form of its numbers must stay. Banks may differ in them.
 """
 
 import csv
@@ -36,14 +36,14 @@ from sandbox.recordings.masked_files import mask_xml
 from sandbox.recordings.pseudonyms import SHAPE, Pseudonyms
 from sandbox.recordings.recorded_calls import ROOTS, RecordedCall
 
-# What stays whatever its place.
+# Forms of texts that stay in any place.
 DAY = re.compile(
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9]"
     r"(?:[T ][0-2][0-9]:[0-5][0-9](?::[0-9.]{2,12})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 DECIMAL = re.compile(r"-?[0-9]{1,13}[.,][0-9]{1,5}")
-BIRTH = re.compile("birth|born")  # a day of a person, in contrast to those of payments
-# What stays in a field that has a word of the interface, an amount or a count.
+BIRTH = re.compile("birth|born")  # fields with a day that says something about a person
+# Forms of texts that stay in a field whose values are words of the interface, amounts or counts.
 CODE = re.compile(r"[A-Z]{2,5}[0-9]{0,2}|[A-Z]{2,20}(?:_[A-Z]{1,20}){1,5}|[A-Z0-9]{2,8}(?:-[0-9]{3,6}){1,3}")
 COUNT = re.compile(r"[0-9]{1,9}")
 CODE_FIELDS = {
@@ -54,11 +54,11 @@ CODE_FIELDS = {
 COUNT_FIELDS = {"amount", "pagesize", "expires_in", "line", "number_of_transactions", "number_of_errors", "control_sum"}
 COUNT_FIELDS |= {"minimal_amount", "maximal_amount", "refresh_expires_in", "balance", "status"}
 NUMBER_MAX = 1_000_000  # a longer number of JSON may be that of an account
-# What each field holds; a field that is not named here is masked by the form of its text.
+# The kind of content of each field. A field that is not listed is masked by the form of its text.
 NAMES = {"creditor_name", "debtor_name", "name", "psu_name", "account_holder", "counterparty_info", "owner_name"}
 TEXTS = {"communication", "remittance_info", "remittance_information_unstructured", "unstructured"}
 TEXTS |= {"remittance_information_structured", "structured", "remittance_unstructured", "remittance_structured"}
-BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")  # of a bank, and so of no person
+BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")  # names a bank, and no person
 BIC_FIELDS = {"bic", "creditor_bic", "counterparty_bic"}
 REFERENCES = {"endtoend_identification", "payment_information_id", "paymentinformationid", "origin_reference"}
 PROSE = {"error_description", "message", "title", "detail", "text", "description"}
@@ -75,12 +75,12 @@ KEPT_HEADERS = {
 }  # fmt: skip
 PLAIN_VALUE = re.compile(r"[\w\s,;:=./*+()\"-]*", re.ASCII)
 RUN = re.compile(r"[A-Za-z0-9]+")
-RUN_MAX = 24  # letters or digits of a part of such a value
+RUN_MAX = 24  # the most successive letters or digits in such a value
 HEADER_NAMES = (
     "Accept", "Accept-Language", "Authorization", "Client-ID", "Code-Challenge", "Code-Challenge-Method",
     "Content-Type", "Date", "Digest", "PaymentInformationID", "Redirect-URI", "Request-ID", "SCA-Token", "Signature",
 )  # fmt: skip
-DROPPED_HEADERS = {"content-encoding", "content-length"}  # they speak of the bytes before
+DROPPED_HEADERS = {"content-encoding", "content-length"}  # they describe the bytes before masking
 ATTRIBUTE = re.compile(
     r"/?|[0-9]{1,9}|lax|strict|none|[a-z]{3}, [0-9]{2}[ -][a-z]{3}[ -][0-9]{2,4} [0-9:]{8} gmt", re.IGNORECASE
 )

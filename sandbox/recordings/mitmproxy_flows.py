@@ -1,8 +1,8 @@
 """Files of flows, as mitmproxy and mitmdump write them (`-w FILE`).
 
-mitmproxy has a library that reads them. It is not used: it demands other versions of Flask, cryptography and
-ruamel.yaml than the sandbox has, and so cannot be installed beside it. The format is small: tnetstrings, each a length,
-a colon, the content, and a letter for its type. A flow is one of them, and a file is flows one behind the other.
+mitmproxy has a library that reads them. The sandbox does not use it, because it needs other versions of Flask,
+cryptography and ruamel.yaml than the sandbox, so both cannot be installed together. The format is small. A file is a
+sequence of flows. Each flow is a tnetstring: a length, a colon, the content, and a letter for its type.
 """
 
 import zlib
@@ -14,7 +14,7 @@ from sandbox.recordings.recorded_calls import RecordedCall, decode_text, read_he
 
 LENGTH_MAX = 12  # digits
 PORTS = {"http": 80, "https": 443}
-WINDOW = 47  # of zlib: the head says whether it is gzip or zlib
+WINDOW = 47  # the parameter with which zlib detects by the header whether content is gzip or zlib
 UNPACKED_MAX = 100_000_000  # bytes
 
 

@@ -1,13 +1,15 @@
-"""Pseudonyms: other names, IBANs, communications, references and secrets for those of a recording.
+"""Pseudonyms, which replace the names, IBANs, communications, references and secrets of a recording.
 
 The problem: a recording has the data of real people and the secrets of a client, and it becomes a file that others
-read. Nothing of them may be left, and the recording must still say what happened. Three rules follow:
+read. None of this data may stay in the file, and the file must still say what happened. Three rules follow:
 
 1. The same text has the same pseudonym everywhere, because two calls may name the same person, token or payment.
-2. What was right stays right, and what was wrong stays wrong in the same way: check digits, a text that is too long,
-   a character that a scheme refuses, a challenge and its verifier. Amounts, days and codes stay.
-3. A pseudonym depends on the order of appearance, and of the original only on its shape and country. A hash would
-   depend on all of it, and so few IBANs exist that every hash can be tried.
+2. A right value gets a right pseudonym. A wrong value gets a pseudonym that is wrong in the same way, such as by its
+   check digits, its length, a character that a scheme refuses, or a challenge that does not fit its verifier. Amounts,
+   days and codes are not replaced.
+3. A pseudonym depends on the order in which texts appear, and on the shape and country of the original, but on nothing
+   else of it. In particular it is no hash of the original. There are so few IBANs that anybody could compute the hashes
+   of all of them, and so find the original.
 """
 
 import re
@@ -20,14 +22,14 @@ from sandbox.banking.iban import is_iban
 from sandbox.banking.pkce import compute_challenge
 from sandbox.banking.remittance import make_structured, read_structured
 
-EXAMPLE = "BE68539007547034"  # of textbooks, and of no person
-TRIES = 2_000  # some countries have check digits of their own
+EXAMPLE = "BE68539007547034"  # an IBAN of textbooks, which no person has
+TRIES = 2_000  # IBANs that are drawn until one is valid, because some countries have further check digits
 SECRET_TRIES = 20
 NO_STRUCTURED = "+++000/0000/00000+++"  # its check digits are wrong
-BASIC = re.compile(r"[A-Za-z0-9 ?:().,'+-]")  # characters that every scheme takes
+BASIC = re.compile(r"[A-Za-z0-9 ?:().,'+-]")  # characters that every scheme accepts
 SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
-LONG = (35, 70, 140)  # most characters of a reference, a name and a communication
-NO_REFERENCE = "NOTPROVIDED"  # means that there is none
+LONG = (35, 70, 140)  # the most characters of a reference, a name and a communication
+NO_REFERENCE = "NOTPROVIDED"  # means that a payment has no reference
 FREE = "x"
 UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 UUID_KEPT = (14, 19)  # the characters that say which kind of UUID it is
@@ -47,8 +49,8 @@ class Pseudonyms:
         self._known: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._taken: set[str] = set()
-        self._random = Random(1)  # any seed: the order of appearance alone decides
-        self._verifiers: dict[str, str] = {}  # pseudonyms of the verifiers that will come, by their challenges
+        self._random = Random(1)  # any seed will do, because only the order of appearance counts
+        self._verifiers: dict[str, str] = {}  # by challenge: the pseudonym of the verifier that a later call will have
 
     def find(self, text: str) -> str | None:
         """Returns the pseudonym that a text already has, or None."""

@@ -1,4 +1,4 @@
-"""Reads a file of recorded calls, of whatever format it is."""
+"""Reads a file of recorded calls. Recognises its format."""
 
 import json
 from collections import Counter
@@ -18,8 +18,9 @@ TEXT_MAX = 60  # characters of a text that a sentence quotes
 
 class RecordingFormat(NamedTuple):
     name: str
-    shape: str  # how it is recognised
-    find: Callable[[Any], list[Any] | None]  # the entries of a JSON value, or of bytes; None if it has another format
+    shape: str  # a description of its shape, for error messages
+    # Returns the entries of a file, given as a JSON value or as bytes. Returns None if the file has another format.
+    find: Callable[[Any], list[Any] | None]
     read: Callable[[int, Any], RecordedCall]
 
 
@@ -39,8 +40,8 @@ class Recording:
     """The calls of one file that go to the bank, and the number of all other entries."""
 
     format: str  # the name of the format
-    calls: list[RecordedCall]  # to the bank, in the order in which they began
-    entries: int  # in the file
+    calls: list[RecordedCall]  # the calls to the bank, in the order in which they began
+    entries: int  # the number of entries in the file
     broken: dict[int, str] = field(default_factory=dict)  # why an entry could not be read, by its number
     foreign: Counter[str] = field(default_factory=Counter)  # calls to other hosts, by host
     elsewhere: int = 0  # calls to the bank's host with a path that no bank has

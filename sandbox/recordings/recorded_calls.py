@@ -1,7 +1,7 @@
 """Recorded calls, and which of them go to the bank.
 
-A reader of one format, such as `har`, makes recorded calls of its entries. What uses a recording knows recorded calls
-alone, and so takes them from any reader.
+A reader of one format, such as `har`, makes recorded calls of the entries of a file. All other code uses only recorded
+calls, so it works with every format.
 """
 
 import re
@@ -34,19 +34,19 @@ class RecordingError(ValueError):
 class RecordedCall:
     """One call of a recording. Its status is 0 if no reply came."""
 
-    number: int  # of its entry in the file
+    number: int  # the number of its entry in the file
     method: str
-    url: str  # as it was called; without a host where the recording does not name it
+    url: str  # the URL of the call; without a host if the recording does not name the host
     headers: Mapping[str, str]  # by their names in small letters
     body: str
     status: int
     reply_headers: Mapping[str, str]
     reply_body: str
-    began: datetime | None = None  # None: the recording does not say
+    began: datetime | None = None  # None if the recording does not say
     ended: datetime | None = None
-    has_contents: bool = True  # False: bodies, queries and most headers are not in the recording
-    base: str = ""  # the address of the bank, where the reader was given one
-    reply_names: tuple[str, ...] = ()  # of the headers of the reply as they were written, where that is known
+    has_contents: bool = True  # False if the recording lacks bodies, queries and most headers
+    base: str = ""  # the address of the bank, if the user gave one
+    reply_names: tuple[str, ...] = ()  # the names of the headers of the reply as they were written; empty if unknown
 
     def __post_init__(self) -> None:
         """Raises ValueError if the record has a value that a call cannot have."""

@@ -76,7 +76,7 @@ def list_copies(register: Mapping[Any, Any]) -> Iterable[Any]:
     """Returns the records of a register in the register's order. Copies the records that may change, and shares all
     others."""
     kinds = set(map(type, register.values()))
-    if len(kinds) == 1:  # nearly always; it saves a tenth
+    if len(kinds) == 1:  # true for nearly every register, and saves a tenth of the time
         return map(COPIERS.get(kinds.pop(), _return_shared), register.values())
     return (COPIERS.get(type(value), _return_shared)(value) for value in register.values())
 

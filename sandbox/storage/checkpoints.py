@@ -57,8 +57,8 @@ class Checkpoints:
         return None
 
     def read_start(self, world: int) -> Checkpoint | None:
-        """Returns the start of a world whose first acts were deleted, else None. Raises DamageError if it is
-        damaged."""
+        """Returns the checkpoint from which the world starts, if its first acts were deleted. Otherwise returns None.
+        Raises DamageError if the checkpoint is damaged."""
         row = self._read_row(world, START)
         if row is None:
             return None

@@ -20,7 +20,7 @@ ROWS_AT_ONCE = 500
 class Statement(NamedTuple):
     query: str
     values: Row
-    needs_row: bool = False  # without a row to change, the transaction is undone
+    needs_row: bool = False  # whether the transaction is undone if the statement finds no row
 
 
 class UnreachableError(StateFileError):
@@ -73,11 +73,11 @@ class Transaction(ABC):
 class Database(ABC):
     """A state file or a PostgreSQL database."""
 
-    path: str  # what messages call it
+    path: str  # its name in messages
     is_shared: bool  # whether other servers may write to it
     bytes_type: str
-    rowless = ""  # end of the CREATE statement of a table whose rows are only found by their key
-    lock_row = ""  # end of a query that locks its rows until the end of the transaction
+    rowless = ""  # SQL at the end of CREATE for a table whose rows are only found by their key
+    lock_row = ""  # SQL at the end of a query that locks its rows until the end of the transaction
     trouble: str | None = None  # why the last write failed
     damage: str | None = None  # a sentence about the damage that was found
 

@@ -27,18 +27,19 @@ from weakref import ref
 from sandbox.contract.errors import Error, Refusal
 
 T = TypeVar("T")
-PAUSE = 0.0005  # seconds
+PAUSE = 0.0005  # seconds of one pause
 Register = dict[Any, Any] | list[Any]
-AT_ONCE = 500  # entries
-SMALL = 2_000  # entries of all registers: to give them back takes no longer than a slice
-LOOKS = 1_000  # at an owner that a caller still uses
-LOOK_PAUSE = 0.01  # seconds between two looks
-LONG_COLLECTION = 0.002  # seconds
-SWITCH_SECONDS = 0.001  # between threads: a call waits for the interpreter several times, by default 5 ms each
+AT_ONCE = 500  # entries that are handled between two pauses
+SMALL = 2_000  # entries of all registers; a bank with fewer is freed at once, because that takes no longer than a slice
+LOOKS = 1_000  # checks whether a caller still uses the owner, before its registers are freed
+LOOK_PAUSE = 0.01  # seconds between two such checks
+LONG_COLLECTION = 0.002  # seconds from which a full collection counts as long
+# Seconds after which Python switches threads. A call waits for the interpreter several times, by default 5 ms each.
+SWITCH_SECONDS = 0.001
 
 _pausing = threading.Event()
 _caller = threading.local()
-_sets_aside = threading.Event()  # this program serves
+_sets_aside = threading.Event()  # set if this program is a server, which excludes objects from collections
 
 
 class AbandonedError(Refusal):
@@ -131,7 +132,7 @@ def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
 
     _sets_aside.set()
     sys.setswitchinterval(SWITCH_SECONDS)
-    gc.freeze()  # what the start made stays
+    gc.freeze()  # the objects that the start made stay until the end
     gc.callbacks.append(set_aside_after_long)
 
 

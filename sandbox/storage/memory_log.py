@@ -20,10 +20,10 @@ class Act(NamedTuple):
     verb: str
     arguments: tuple[Any, ...]
     made: int = 0  # `Bank.made` after the act, so that a replay detects the first act with another outcome
-    id: str = ""  # of its change in a shared world; the bank's random values depend on it
+    id: str = ""  # the id of its change, in a shared world; the bank's random values depend on it
 
 
-ACT_WEIGHT = 500  # bytes: about the memory of an act without a file
+ACT_WEIGHT = 500  # the approximate bytes of an act without a file in memory
 
 
 class PackedCheckpoint(NamedTuple):
@@ -32,7 +32,7 @@ class PackedCheckpoint(NamedTuple):
     acts: int
     at: datetime
     bank: bytes
-    passed: int = 0  # bytes of all acts so far
+    passed: int = 0  # the bytes of all acts before it
 
 
 class CheckpointTask:
@@ -64,12 +64,12 @@ class MemoryLog:
     """
 
     def __init__(self, start: PackedCheckpoint | None = None) -> None:
-        self._acts = list[Act]()  # since the earlier checkpoint
+        self._acts = list[Act]()  # the acts since the earlier checkpoint
         self.start = start
         self._later: PackedCheckpoint | None = None
         self._task: CheckpointTask | None = None
-        self._tried = 0  # acts, at the last checkpoint that was begun
-        self._passed = self._passed_tried = 0  # bytes of all acts so far, and at that checkpoint
+        self._tried = 0  # the number of acts when the last checkpoint was begun
+        self._passed = self._passed_tried = 0  # the bytes of all acts so far, and at that checkpoint
 
     def append(self, act: Act) -> None:
         self._finish_checkpoint()

@@ -51,12 +51,12 @@ if TYPE_CHECKING:
 log = getLogger("sandbox")
 ADDRESSES = ("postgresql://", "postgres://")
 ROWS_AT_ONCE = 500
-LAST, START = 0, 1  # which checkpoint of a world: the last one, or the one that it starts from
+LAST, START = 0, 1  # the two checkpoints that a world may have: the last one, and the one from which it starts
 COLUMNS = "id, name, beginning, mark, acts, head, noted, version, until, seal, used"
 IN_THE_MAKING = 3_600.0  # seconds after which a world that was not completed is deleted
-USED_EVERY = 3_600.0  # seconds
-SIZED_EVERY = 60.0  # seconds
-ASKED_FOR = 3.0  # seconds in which the outcome of a commit is asked for
+USED_EVERY = 3_600.0  # seconds between two writes of the time at which a world was called
+SIZED_EVERY = 60.0  # seconds for which the size is cached
+ASKED_FOR = 3.0  # seconds for which the store tries to learn whether a commit took effect
 
 
 class Position(NamedTuple):
@@ -80,7 +80,7 @@ class WorldRow(NamedTuple):
     version: int
     until: float
     seal: int
-    used: float  # when it was called last, to the hour
+    used: float  # the time of the last call, to the hour
 
     @property
     def position(self) -> Position:
@@ -96,9 +96,9 @@ class WorldUpdate(NamedTuple):
     """The changes of a world since the position of a copy."""
 
     position: Position
-    time: float  # of the database, and never before the last change
-    noted: bytes | None  # None: the copy has the same
-    rows: list[ActRow]  # the next acts, not necessarily all
+    time: float  # the time of the database, and never before the last change
+    noted: bytes | None  # the pace, faults and barriers; None if the copy has the same
+    rows: list[ActRow]  # the next acts, but perhaps not all
 
 
 class Change:
@@ -107,10 +107,10 @@ class Change:
     def __init__(
         self, position: Position, transaction: Transaction, act_id: str, time: float, update: WorldUpdate | None
     ) -> None:
-        self.position = position  # after the acts and notes that were added so far
+        self.position = position  # the position after the acts and notes that were added so far
         self.update = update
         self.time = time
-        self.act_id = act_id  # of all acts of this change; random values of the bank depend on it
+        self.act_id = act_id  # the id of all acts of this change; random values of the bank depend on it
         self.rows: list[ActRow] = []
         self.noted: bytes | None = None
         self._transaction = transaction
@@ -127,24 +127,24 @@ class Change:
 
 
 class Store:
-    """The worlds of one database, as one server uses them."""
+    """Reads and changes the worlds in one database, for one server or command."""
 
     def __init__(self, database: Database, stopwatch: Callable[[], float] = lambda: 0.0) -> None:
         self.database = database
-        self.stopwatch = stopwatch  # the machine's, to measure durations
+        self.stopwatch = stopwatch  # a clock of the machine that measures durations
         self.path = database.path
         self.is_shared = database.is_shared
         self._is_in_use = False
         self._logged: set[str] = set()
         self.notes: list[str] = []  # damage that was found and does not stop the server
         self.before_close: list[Callable[[], None]] = []
-        self.acts_kept: int | None = None  # acts of a world after which earlier ones may be deleted
-        self._sized: tuple[float, int] | None = None  # when the size was asked for last, and what it was
-        self.commits = 0  # of acts; races between callers cost exactness, and nothing else
+        self.acts_kept: int | None = None  # if a world has more acts, its earlier acts may be deleted
+        self._sized: tuple[float, int] | None = None  # the time of the last measurement of the size, and the size
+        self.commits = 0  # the number of commits of acts; not exact, because threads do not lock it
         self.commit_seconds = 0.0
         self._background: list[threading.Thread] = []
         self._lock = threading.Lock()
-        self.checkpoint_turn = threading.Lock()  # of a thread that replaces the rows of a checkpoint
+        self.checkpoint_turn = threading.Lock()  # held by a thread that replaces the rows of a checkpoint
         self._ends = threading.Event()
         if not self.is_shared:
             self.sweep(all_of_them=True)

@@ -138,7 +138,7 @@ class AxesMet:
             return not is_old
 
     def copy_first_uses(self) -> frozenset[tuple[str, str]]:
-        """Returns the pairs of axis and operation for which `is_first_use` was asked."""
+        """Returns the pairs of axis and operation for which `is_first_use` was called."""
         with self._lock:
             return frozenset(self._first_uses)
 

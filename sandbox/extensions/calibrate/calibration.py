@@ -1,8 +1,8 @@
 """Learns from a recording what it proves about a bank, and where it contradicts an earlier calibration.
 
-A value of an axis is excluded if the recording contradicts it. An axis is decided if only one value is left, else open.
-The best hypothesis is the bank, with a value for each axis, that explains most. A difference that no value explains is
-called outside.
+A value of an axis is excluded if the recording contradicts it. An axis is decided if only one value is left. Otherwise
+it is open. A hypothesis is a bank with a value for each axis. The best hypothesis is the one that explains the
+recording best. A difference that no value explains is called outside.
 """
 
 import json
@@ -27,10 +27,10 @@ from sandbox.extensions.calibrate.search import NOT_TRIED, Choice, Trial, ValueS
 from sandbox.extensions.calibrate.windows import list_texts
 from sandbox.recordings.recorded_calls import RecordedCall
 
-OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a recording without times
-CALLS_SHOWN = 5  # that prove a value
-PLAYED_MAX = 3_000  # calls
-ALIKE_MAX = 40  # reads with the same query and the same reply in form
+OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # the beginning of a recording without times
+CALLS_SHOWN = 5  # calls that are listed as the proof of a value
+PLAYED_MAX = 3_000  # calls that are played
+ALIKE_MAX = 40  # reads with the same query whose replies have the same form
 CLAUSES = (
     (re.compile(r"body\.error"), "service 2.9"),
     (re.compile(r"Content-Type|case of header"), "service 4.0"),
@@ -44,7 +44,7 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 class Decided(NamedTuple):
     value: str
-    calls: tuple[str, ...]  # that contradict every other value
+    calls: tuple[str, ...]  # the calls that contradict the other values
     places: tuple[str, ...]
 
 
@@ -68,8 +68,9 @@ class Calibration:
     decided: dict[str, Decided] = field(default_factory=dict)
     excluded: dict[str, tuple[str, ...]] = field(default_factory=dict)
     open: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    unmet: frozenset[str] = frozenset()  # of the open axes, those that no call read
-    partners: dict[str, Choice] = field(default_factory=dict)  # of open axes: with what a value could be otherwise
+    unmet: frozenset[str] = frozenset()  # the axes that no call read
+    # by open axis: a second value with which another value of the axis explains the calls too
+    partners: dict[str, Choice] = field(default_factory=dict)
     outside: list[Outside] = field(default_factory=list)
     next: list[Proposal] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -139,7 +140,7 @@ def is_playable(call: RecordedCall) -> bool:
 
 
 def drop_unknown_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Returns the calls. Leaves out calls about an initiation that is older than the recording."""
+    """Returns the calls without those about an initiation that is older than the recording."""
     known, words = [], set[str]()
     for call in calls:
         is_payment = call.path[0].endswith("payments")
@@ -151,8 +152,8 @@ def drop_unknown_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall
 
 
 def correct_times(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Returns the calls. The bank's clock was ahead if a reply shows transactions that are booked after the day of the
-    call. All calls are then moved later by that number of days."""
+    """Returns the calls with corrected times. If a reply shows transactions that were booked some days after the call,
+    the bank's clock was ahead by these days. Then all calls are moved later by them."""
     days = [
         (date.fromisoformat(str(row.get("executiondate"))[:10]) - find_brussels_date(call.began)).days
         for call in calls

@@ -14,7 +14,7 @@ SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for 
 
 
 class UnreadableInput(click.ClickException):
-    exit_code = 2  # as of a wrong option
+    exit_code = 2  # the exit status of click for a wrong option
 
 
 @click.command()

@@ -16,17 +16,17 @@ from sandbox.extensions.calibrate.played_bank import OwnReply
 from sandbox.extensions.calibrate.variables import ADDRESSES, LINK, MADE, Variables, pair_items, simplify_name
 
 Differences = dict[str, str]  # by place
-# Headers that the service or the sandbox speaks of; proxies and servers add others.
+# The headers that are compared. The service or the sandbox defines them. Proxies and servers add others.
 HEADERS = ("content-type", "location", "retry-after", "www-authenticate", "allow", "cache-control")
 ESCAPED = re.compile(r"\\u[0-9a-fA-F]{4}|\\/")
 INSIDE = re.compile(r'"(?:[^"\\]|\\.)*"')
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
-LONG = 200  # characters; a bank's ids and tokens are shorter, or much longer
+LONG = 200  # characters; the ids and tokens of a bank are either shorter or much longer
 SHOWN_MAX = 60  # characters of a value that a difference shows
 ITEM = re.compile(r"\[\d+\]")
 OF_LENGTH, OF_NONE = "(length)", "(items)"
-PLACE = 1  # the weight of a difference that is not listed, by its place or by the word in brackets there
+PLACE = 1  # the weight of a difference, unless WEIGHTS has its place or the word in brackets in its place
 WEIGHTS = {"status": 1_000, "kind of body": 300, "body.error": 30, OF_LENGTH: 40, OF_NONE: 100}
 
 
@@ -155,8 +155,8 @@ def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: Compari
 
 
 def name_case(names: tuple[str, ...]) -> str | None:
-    """Returns `small letters` or `capitals` for the way in which header names are written. Looks only at headers that
-    are compared, because servers add others. Returns None if there is none."""
+    """Returns `small letters` or `capitals`, as the names of headers are written. Looks only at headers that are
+    compared, because servers add others. Returns None if there are no such headers."""
     names = tuple(name for name in names if name.lower() in HEADERS)
     if not names:
         return None

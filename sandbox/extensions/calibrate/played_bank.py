@@ -1,5 +1,4 @@
-"""A bank in this process on which the calls of a recording are played. It can go back to its state at any earlier
-moment."""
+"""A bank in this process, on which the calls of a recording are played. It can return to an earlier state."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,10 +23,10 @@ from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.snapshot import WorldSnapshot
 from sandbox.worlds.world import World
 
-ADDRESS = URL  # the one under which the calls of the played bank are made
+ADDRESS = URL  # the address of the played bank in its calls
 WORLD = "default"
 NO_FAULTS = OrderedFaults((), {}, {})
-# What a long recording must not lose, and what only takes time here.
+# Settings of the played bank. A long recording must not lose anything, and functions that only take time are off.
 PLAYED = {"acts_kept": 1_000_000_000, "contents_kept": 0, "requests_kept": 1, "referee": "off"}
 AXES_OF_FIELD: dict[str, list[str]] = {}
 for _axis in AXES.values():

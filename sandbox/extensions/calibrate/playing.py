@@ -52,14 +52,14 @@ from sandbox.extensions.calibrate.variables import Variables, find_address, read
 from sandbox.recordings.recorded_calls import RecordedCall
 
 CONTROL = "_sandbox"
-VERIFIER = "0" * 43  # of consents that were given before the recording
+VERIFIER = "0" * 43  # the PKCE verifier of consents that were given before the recording
 CONTROLS_OF_CUSTOMERS = ("approve", "refuse", "sign", "withdraw")
 JSON_BODY = {"content-type": "application/json"}
 REFUSED_BY_CUSTOMER = ("PSU_REFUSED", "DS02")
 BY_ITSELF = "what happened"
 UNSIGNED, SIGNED = ("RCVD", "PATC"), ("PDNG", "PNDG", "ACSP", "ACSC", "ACWP")
 PROOF = ("signature", "digest", "date")
-# Connections and lengths are the line's, and the host is the played bank's own.
+# Headers that are not sent to the played bank: those of the recorded connection and body length, and the host.
 NOT_SENT = frozenset(("host", "content-length", "connection", "transfer-encoding", "accept-encoding", "cookie"))
 SEGMENTS = [
     (row, tuple(None if part.startswith("<") else part for part in row.path.strip("/").split("/")))
@@ -100,12 +100,12 @@ class ClientSession:
     the accounts whose balance was corrected."""
 
     variables: Variables = field(default_factory=Variables)
-    addresses: dict[str, str] = field(default_factory=dict)  # the bank's own, by challenge and by its own id
-    approved: set[str] = field(default_factory=set)  # addresses
-    balanced: set[str] = field(default_factory=set)  # IBANs whose balance was shown
-    corrections: dict[Compartment, Decimal] = field(default_factory=dict)  # of what accounts had
-    debtors: dict[str, str] = field(default_factory=dict)  # IBANs by address
-    lines_booked: dict[str, int] = field(default_factory=dict)  # shown lines that the bank has, by IBAN
+    addresses: dict[str, str] = field(default_factory=dict)  # addresses of the played bank, by challenge and by its id
+    approved: set[str] = field(default_factory=set)  # the addresses at which the customer has approved
+    balanced: set[str] = field(default_factory=set)  # the IBANs whose balance a reply has shown
+    corrections: dict[Compartment, Decimal] = field(default_factory=dict)  # amounts that were added to balances
+    debtors: dict[str, str] = field(default_factory=dict)  # the IBANs that pay, by address
+    lines_booked: dict[str, int] = field(default_factory=dict)  # by IBAN: how many shown lines the bank has booked
 
     def copy(self) -> "ClientSession":
         return ClientSession(
@@ -133,7 +133,7 @@ class Scene(NamedTuple):
 
 class CallResult(NamedTuple):
     differences: Differences
-    met: frozenset[str]  # axes
+    met: frozenset[str]  # the axes that the bank read
     reply: OwnReply
 
 
@@ -148,7 +148,8 @@ class Player:
         self.has_controls = has_controls
         self.session = ClientSession()
         self.variants: Mapping[str, str] = {}
-        self.noise: Mapping[int, Collection[str]] = {}  # places that depend on chance, by the number of the step
+        # by the number of a step: the places of its reply that depend on chance
+        self.noise: Mapping[int, Collection[str]] = {}
         self.played = 0
 
     def go_to(self, scene: Scene, variants: Mapping[str, str]) -> None:
@@ -174,7 +175,7 @@ class Player:
         noise = self.noise.get(step.number, ())
         return {place: text for place, text in differences.items() if place not in noise} if noise else differences
 
-    # A customer's act that the recording has
+    # Acts of customers that the recording has
 
     def _act(self, step: RecordedStep) -> tuple[Differences, OwnReply]:
         call, variables = step.call, self.session.variables
@@ -278,7 +279,7 @@ class Player:
         ids = (content.get(name) for name in names) if isinstance(content, dict) else ()
         return next((value for value in ids if isinstance(value, str)), None)
 
-    # What customers and the bank did without a call
+    # Acts of customers and of the bank that no call shows
 
     def _give_consent_before(self, call: RecordedCall) -> None:
         """If the call exchanges a code, first lets the customer consent, and binds the recorded code to the code of the

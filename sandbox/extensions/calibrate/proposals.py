@@ -4,8 +4,8 @@ A candidate is made of an accepted call of the recording. It is tried on the pla
 under the best hypothesis, and under each open value of the axes that it reads. If the replies differ, the call decides
 the axis. Reads come first, and payments are proposed only if the caller wants them.
 
-A proposal is followed at another time than that of the recording. So it names what its reader has to bring, such as
-`$TOKEN` in a curl line and `token` in a line of Python, and its days count from today.
+The reader makes the proposed calls at a later time, with other tokens. So a proposal has names for the values that the
+reader must fill in, such as `$TOKEN` in a curl line and `token` in a line of Python. Its days are counted from today.
 """
 
 import json
@@ -40,10 +40,10 @@ SHOWN_HEADERS = (
 )
 OWN_ACCOUNTS_MAX, PAYEE = 4, "BE68539007547034"
 SCT, ISCT, XB = PRODUCTS
-READS, PAYS = 0, 1  # what a call costs
+READS, PAYS = 0, 1  # the cost of a call at the real bank
 HOUR_AND_MORE = timedelta(minutes=61)
 DAY = re.compile(r"\b2\d{3}-\d\d-\d\d\b")
-MEANINGS = {  # of the names in a line
+MEANINGS = {  # explanations of the names in a line
     "token": "access token of a consent or payment as in {call}",
     "sca_token": "came with it",
     "account": "logical id of its account",
@@ -72,8 +72,8 @@ class Candidate(NamedTuple):
     source: RecordedStep
     calls: tuple[RecordedCall, ...]
     cost: int = READS
-    wait: timedelta = timedelta()  # before the calls
-    is_same_id: bool = False  # all calls have one Request-ID
+    wait: timedelta = timedelta()  # the time to wait before the calls
+    is_same_id: bool = False  # whether all calls have the same Request-ID
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
@@ -160,8 +160,8 @@ def is_initiation(call: RecordedCall) -> bool:
 
 
 def list_candidates(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
-    """Yields for each operation and status its last accepted call, as it was and with something changed. Calls that pay
-    or cancel are yielded only with `payments`."""
+    """Yields candidates made of the last accepted call of each operation and status: the call itself, and the call with
+    changes. Yields calls that pay or cancel only with `payments`."""
     last = {
         (step.operation, str(step.call.reply_json.get("status"))): step
         for step in search.steps
@@ -268,11 +268,12 @@ def with_new_reference(call: RecordedCall) -> RecordedCall:
     return with_changes(call, body=call.json | fresh) if fresh.keys() <= call.json.keys() else call
 
 
-# As lines
+# Calls as lines of code
 
 
 def fill_text(text: str, names: Mapping[str, str], on: date, *, is_shell: bool) -> str:
-    """Returns the text as a part of a line, with names for the texts that they replace, and days counted from today."""
+    """Returns the text as a part of a line of code. Replaces texts by their names, and dates by days counted from
+    today."""
 
     def replacement(match: re.Match[str]) -> str:
         if match[0] in names:
@@ -305,7 +306,8 @@ def make_proposal(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
 
 
 def name_texts(call: RecordedCall) -> dict[str, str]:
-    """Returns the texts of a call that its reader cannot send again, each with the name of what replaces it."""
+    """Returns the texts of a call that its reader cannot send again, such as tokens. Each has the name that replaces
+    it."""
     _, _, secret = call.headers.get("authorization", "").partition(" ")
     texts = {
         secret: "token" if call.access_token else "credentials",

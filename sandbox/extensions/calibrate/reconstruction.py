@@ -1,9 +1,9 @@
 """Makes the bank as it was at the first call of a recording, from what the calls show.
 
 The sandbox ships with people: customers and accounts with a past. Their accounts keep their owners. Every other account
-of the recording gets a new customer, except that accounts which one reply lists together have the same customer.
-Transactions that are older than the recording become the past of their account. The first balance that a call shows is
-its balance. What no call shows is as in the shipped people.
+of the recording gets a new customer. Accounts that one reply lists together get the same customer. Transactions that
+are older than the recording become the past of their account. The first balance that a call shows becomes the balance.
+Everything that no call shows is as in the shipped people.
 """
 
 from base64 import b64decode
@@ -27,11 +27,11 @@ from sandbox.people import find_past_books, load_fixtures, open_bank
 from sandbox.people.fixtures import Fixtures
 from sandbox.recordings.recorded_calls import RecordedCall
 
-SEEDS = (0, 1, 7)  # of the shipped people, whose past may be that of the recording
-RICH = Decimal(100_000)  # the balance of an account of which no call shows one
+SEEDS = (0, 1, 7)  # seeds of shipped people whose past the recording may show
+RICH = Decimal(100_000)  # the balance of an account if no call shows its balance
 OPENED = date(1990, 1, 2)
-OLDER_LINES = 60  # behind the last page that was read, if it had a key
-ONE_READ = timedelta(seconds=10)  # in which all pages of a list are read
+OLDER_LINES = 60  # invented lines that come after the last page that was read, if this page had a key
+ONE_READ = timedelta(seconds=10)  # the longest time in which a client reads all pages of a list
 NAME = "Customer of the recording"
 SAVINGS = ("savings-account", "SVGS")
 
@@ -52,13 +52,14 @@ class ShownAccount:
 
     iban: str
     is_savings: bool = False
-    balances: dict[str, Decimal] = field(default_factory=dict)  # the first that is shown, by currency
-    lines: list[LedgerEntry] = field(default_factory=list)  # older than the recording, newest first
-    later: list[ShownLine] = field(default_factory=list)  # that are not older than the recording, oldest first
-    times: Counter[LedgerEntry] = field(default_factory=Counter)  # lines without reference: how often one list has them
+    balances: dict[str, Decimal] = field(default_factory=dict)  # by currency: the first balance that a reply shows
+    lines: list[LedgerEntry] = field(default_factory=list)  # lines older than the recording, newest first
+    later: list[ShownLine] = field(default_factory=list)  # all other lines, oldest first
+    # How often one list has each line. Lines are counted without their references.
+    times: Counter[LedgerEntry] = field(default_factory=Counter)
     longest: list[LedgerEntry] = field(default_factory=list)  # the longest list, newest first, without references
-    has_more: set[str] = field(default_factory=set)  # currencies of which older lines were not read
-    together: set[str] = field(default_factory=set)  # accounts that a reply lists beside it
+    has_more: set[str] = field(default_factory=set)  # the currencies whose older lines the client did not read
+    together: set[str] = field(default_factory=set)  # the accounts that a reply lists together with this one
     is_business: bool = False
 
     @property
@@ -81,9 +82,9 @@ class Shown:
     def __init__(self, calls: Sequence[RecordedCall], opening: datetime) -> None:
         self.accounts: dict[str, ShownAccount] = {}
         self.by_logical_id: dict[str, str] = {}
-        self.challenge_of: dict[str, str] = {}  # by the tokens that a reply brought
-        self.sca_token_of: dict[str, str] = {}  # that was first sent with an access token
-        self.ibans_of: dict[str, list[str]] = {}  # that were listed or read with the tokens of a grant
+        self.challenge_of: dict[str, str] = {}  # the challenge of a consent, by its tokens
+        self.sca_token_of: dict[str, str] = {}  # by access token: the SCA token that was first sent with it
+        self.ibans_of: dict[str, list[str]] = {}  # by grant: the IBANs that its tokens listed or read
         self._first_day = find_brussels_date(opening)
         self._amounts = {amount for call in calls if call.method == "POST" for amount in list_amounts(call)}
         for call in calls:
@@ -201,7 +202,8 @@ class Shown:
     def _is_past(self, entry: LedgerEntry) -> bool:
         """Whether the line was booked before the recording began.
 
-        A line of the first day was, unless a recorded payment has its amount: playing that payment books that line.
+        For a line of the first day this is not known. It counts as booked by a recorded payment if one has its amount,
+        because playing the payment books the line. Otherwise it counts as booked before.
         """
         amount = abs(entry.postings[0].amount.number)
         return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)

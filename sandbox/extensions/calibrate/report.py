@@ -75,7 +75,7 @@ def explain_open_axis(calibration: Calibration, axis: str) -> str:
     return "" if partner is None else f" (with {partner[0]} {partner[1]} another value explains the calls too)"
 
 
-# One page
+# The page
 
 
 def as_page(calibration: Calibration, title: str, drift: Drift | None) -> str:

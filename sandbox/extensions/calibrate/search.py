@@ -38,17 +38,18 @@ from sandbox.extensions.calibrate.playing import CallResult, Player, RecordedSte
 from sandbox.extensions.calibrate.windows import list_windows
 
 Beginning = Callable[[int, Mapping[Compartment, Decimal]], Scene]  # of a seed, with corrections of balances
-SEEDS = (5, 11)  # what differs between two seeds is chance
+SEEDS = (5, 11)  # differences between banks of two seeds are chance
 Choice = tuple[str, str]  # an axis and one of its values
-CallKind = tuple[Any, ...]  # what a call asks and how it is answered
+CallKind = tuple[Any, ...]  # the question of a call and the form of its answer
 PROOFS_WANTED = 2
 SAME_MEETINGS_MAX = 2  # windows without a contradiction that have calls of one kind after the axis was read
 ROUNDS_MAX = 4
 IMPROVED_AT_ONCE = 10  # values that are tried in one round
 EARLIER_MAX = 5  # windows in which values that explain a call equally well are compared
-REFUTED_MAX = 3  # calls that a value explains worse: then it is not tried at further ones
-ALIKE_MAX = 2  # unexplained calls with the same differences: at further ones no earlier value is looked for
-# No recording shows connections and pieces, and only a server with certificates of its own can ask for them.
+REFUTED_MAX = 3  # a value that explains so many calls worse is not tried at further calls
+ALIKE_MAX = 2  # after so many unexplained calls with equal differences, no earlier value is tried at further ones
+# Axes that are not tried. A recording shows neither connections nor pieces of bodies, and only a server with
+# certificates can ask for client certificates.
 BALANCE = re.compile(r"body\.balance")
 NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection", "body_pieces"))
 
@@ -77,11 +78,12 @@ class Trial:
     """The results of trying a value that the best hypothesis does not have."""
 
     proofs: list[Contradiction] = field(default_factory=list)
-    meetings: Counter[CallKind] = field(default_factory=Counter)  # kinds of calls without a contradiction
-    better: list[int] = field(default_factory=list)  # calls that it explains in a place where the best one does not
-    partner: Choice | None = None  # with this second value it explains the calls that contradict it
+    meetings: Counter[CallKind] = field(default_factory=Counter)  # the kinds of calls that did not contradict it
+    # Calls in which it explains a place that the best hypothesis does not explain.
+    better: list[int] = field(default_factory=list)
+    partner: Choice | None = None  # a second value with which it explains the calls that contradict it
     changes: int | None = None  # the number of a window in which it changes the state, but no reply
-    is_tried_far: bool = False  # in all windows after that, which did not contradict it
+    is_tried_far: bool = False  # whether the windows after that window were tried too, and did not contradict it
 
     @property
     def is_excluded(self) -> bool:
@@ -102,16 +104,18 @@ class ValueSearch:
         self.windows = list_windows(steps)
         self.trials: dict[Choice, Trial] = {}
         self.results: list[CallResult] = []
-        self._pairs: list[tuple[Choice, ...]] = []  # values that together explain something that the best ones do not
-        self._tried_results: list[CallResult] = []  # under the hypothesis against which values were last tried
-        self._vain: set[tuple[Choice, ...]] = set()  # values that do not explain more than the best ones
+        # values that together explain more than the best hypothesis in some call
+        self._pairs: list[tuple[Choice, ...]] = []
+        # the results under the hypothesis with which values were last compared
+        self._tried_results: list[CallResult] = []
+        self._vain: set[tuple[Choice, ...]] = set()  # values that do not explain more than the best hypothesis
         self._doubtful: set[tuple[str, str]] = set()  # operations and places that the best hypothesis does not explain
-        self._unsure: set[str] = set()  # operations with a list of another length
+        self._unsure: set[str] = set()  # operations that have a reply with a list of another length
         self._settled: list[SettledWindow] = []
         self._states: set[tuple[Choice, ...]] = set()
         self._refuted: Counter[Choice] = Counter()
         self._unexplained: Counter[tuple[str, frozenset[str]]] = Counter()
-        self.scenes: list[Scene] = []  # of the windows, under the best hypothesis
+        self.scenes: list[Scene] = []  # the scene before each window, under the best hypothesis
 
     def find_value(self, axis: str) -> str:
         return self.variants.get(axis, DEFAULTS[axis])
@@ -351,7 +355,7 @@ class ValueSearch:
     def _find_window(self, step: int) -> int:
         return next(number for number, window in enumerate(self.windows) if step in window)
 
-    # What cannot be
+    # Excluding values
 
     def _recheck_trials(self) -> None:
         """Updates the trials after a change of the hypothesis. Plays again each call that a value explained better or

@@ -1,4 +1,4 @@
-"""A scenario made of recorded traffic, without anybody's real data."""
+"""Makes a scenario of recorded traffic. The scenario has no data of real people."""
 
 from sandbox.extension_registry import Extension
 

@@ -7,11 +7,11 @@ from sandbox.extensions.lift.lift_state import OPENING, UNKNOWN, LiftedSubject, 
 from sandbox.recordings.recorded_calls import RecordedCall
 
 WRONG_VERIFIER = "x" * 43
-NOBODY = "Basic bm86bm8="  # no:no
+NOBODY = "Basic bm86bm8="  # the credentials of no client (`no:no`)
 FILTERS = ("date_from", "date_to", "psu_involved", "currency")
 FORM = "application/x-www-form-urlencoded"
-PAGE_SIZE = 50  # of a page without `pagesize`
-TIMES_MAX = 10_000  # of a step `repeat`
+PAGE_SIZE = 50  # the lines of a page if the call has no `pagesize`
+TIMES_MAX = 10_000  # the most rounds of a step `repeat`
 
 
 def consent(lift: LiftState, call: RecordedCall) -> Step:

@@ -12,9 +12,9 @@ from sandbox.recordings.recorded_calls import RecordedCall
 
 Step = dict[str, Any]
 StepMaker = Callable[["LiftState", RecordedCall], Step | None]
-OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a record without times
+OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # the beginning of a record without times
 UNKNOWN = "unknown"  # a token, id or account that no earlier call of the record brought
-CUSTOMER = "alice"  # signs where the record does not name the customer
+CUSTOMER = "alice"  # signs if the record does not name the customer
 
 
 @dataclass
@@ -25,22 +25,22 @@ class LiftedSubject:
     status: str = ""
     is_approved: bool = False
     has_debtor: bool = False
-    verifier: str | None = None  # where the lifted call has a challenge of its own
+    verifier: str | None = None  # a fixed PKCE verifier, if the step has one
     last: Step | None = None  # the content of the last step about it
     approval: Step | None = None  # the content of the step that the lift added for its customer
-    accounts: list[str] = field(default_factory=list)  # that were read with its tokens
-    is_of_one_account: bool = False  # a CAF consent, which names its account
+    accounts: list[str] = field(default_factory=list)  # the accounts that were read with its tokens
+    is_of_one_account: bool = False  # whether it is a CAF consent, which names one account
 
 
 @dataclass
 class LiftState:
-    """The state of a lift: the steps so far, the calls without a step, and the names by which later calls find a
-    step."""
+    """The state of a lift: the steps that were made so far, the calls for which no step could be made, and the names of
+    steps to which the steps of later calls refer."""
 
     names: ScenarioPseudonyms
     record: Sequence[RecordedCall]
-    has_controls: bool  # the record says when time moved and who signed
-    has_barriers: bool  # the record says which of two calls acted first
+    has_controls: bool  # whether the record says when time moved and who signed
+    has_barriers: bool  # whether the record says which of two calls acted first
     repeated_ids: list[str]  # Request-IDs of initiations that were accepted more than once
     following_pages: dict[str, RecordedCall]  # the calls for a next page, by its key
     steps: list[Step] = field(default_factory=list)
@@ -48,7 +48,7 @@ class LiftState:
     subjects: dict[str, LiftedSubject] = field(default_factory=dict)  # by id, address and challenge
     tokens: dict[str, str] = field(default_factory=dict)  # names of steps by access and refresh tokens
     consents: dict[str, LiftedSubject] = field(default_factory=dict)  # by access and refresh tokens
-    accounts: dict[str, str] = field(default_factory=dict)  # names by logical-id
+    accounts: dict[str, str] = field(default_factory=dict)  # the names of accounts, by logical id
     codes: dict[str, LiftedSubject] = field(default_factory=dict)  # by authorization code
     pages: dict[str, str] = field(default_factory=dict)  # names of steps by the next_page_key that they brought
     sca_tokens: set[str] = field(default_factory=set)

@@ -39,10 +39,11 @@ from sandbox.scenarios.reading import SHIPPED, load, read_content
 from sandbox.storage.transfer.form import FORMAT
 from sandbox.web.api.gate import UUID_4
 
-GZIP = b"\x1f\x8b"  # how a packed export begins
+GZIP = b"\x1f\x8b"  # the first bytes of a compressed export
 OPENING_BALANCE = {"EUR": "100000.00"}
-KEPT = ("extends", "seed", "clock", "bank", "settings", "rules", "faults")  # of a scenario that the record loads
-SHORTEST_GAP = timedelta(seconds=10)  # less is added to the next gap
+# the parts of a scenario that stay, if the record loads a scenario
+KEPT = ("extends", "seed", "clock", "bank", "settings", "rules", "faults")
+SHORTEST_GAP = timedelta(seconds=10)  # a shorter time is added to the next gap
 BY_TIME = ("ACSC", "ACWP")  # statuses to which time alone leads a signed initiation
 PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
 SHAPES = [(row, re.compile(re.sub("<.*?>", "[^/]+", row.path))) for row in OPERATIONS]
@@ -53,7 +54,7 @@ HEADER_CODES = ("GEN-1201-100001", "GEN-1202-100001")
 OTHER_CALLBACK = "https://elsewhere.example/"
 BY_STATUS = {406: ("Accept", "Accept-Language"), 415: ("Content-Type",)}
 PKCE = {"Code-Challenge-Method": "S256", "Code-Challenge": EXAMPLE_CHALLENGE}
-WORDS = {"status": "status", "details": "details", "cancellation": "cancel"}  # of steps, by operation
+WORDS = {"status": "status", "details": "details", "cancellation": "cancel"}  # the words of steps, by operation
 RESENDING = ("pay", "order", "file")
 STEP_MAKERS: dict[str, StepMaker] = {
     "payment_initiation": initiation_steps.make_initiation_lifter("pay", PAYMENT),
@@ -201,7 +202,7 @@ def group_concurrent_calls(calls: Sequence[RecordedCall]) -> Iterator[list[Recor
     """Yields the calls in groups. Each call of a group, except the first, began before an earlier call of the group was
     answered."""
     group: list[RecordedCall] = []
-    last: RecordedCall | None = None  # of the group, the one that was answered last
+    last: RecordedCall | None = None  # the call of the group that was answered last
     for call in calls:
         if group and (last is None or not last.overlaps(call)):
             yield group

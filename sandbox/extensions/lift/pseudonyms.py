@@ -1,6 +1,7 @@
 """Puts pseudonyms into the words of steps and into bulk files: names of a recording, and accounts of the scenario.
 
-An account that pays becomes an account of the scenario, by its name. So do the sandbox's own accounts.
+An account that pays is replaced by an account of the scenario, which a step calls by its name. The sandbox's own
+accounts are called by their names too.
 """
 
 import csv
@@ -16,15 +17,15 @@ from sandbox.recordings.masked_files import find_debtors, mask_xml, remove_comme
 from sandbox.recordings.pseudonyms import FREE, Pseudonyms
 from sandbox.scenarios.reading import load
 
-FIRST_NUMBER = 7_000_001  # of the accounts that a lifted scenario adds
-ELSEWHERE = "elsewhere-"  # a name of an account at another bank
+FIRST_NUMBER = 7_000_001  # the account number of the first account that a lifted scenario adds
+ELSEWHERE = "elsewhere-"  # the beginning of the names of accounts that replace accounts at another bank
 ROWS_MAX = 1_000
 FILE_MAX = 1_000_000  # characters
 WITH_TYPE = "<!DOCTYPE Document><Document/>"  # the bank refuses any file with a document type
 
 
 class ScenarioPseudonyms(Pseudonyms):
-    """The pseudonyms of one scenario. They do not change the sandbox's own accounts, and names on which its rules
+    """The pseudonyms of one scenario. The sandbox's own accounts are not replaced, nor are names on which its rules
     depend."""
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
@@ -33,9 +34,9 @@ class ScenarioPseudonyms(Pseudonyms):
         self.own = {iban: name for name, iban in fixtures.names.items()}
         super().__init__(self.own, own_names)
         self._owners = {name: fixtures.accounts[iban].owners for name, iban in fixtures.names.items()}
-        self.debtors: dict[str, str] = {}  # accounts of the scenario by the IBANs at another bank that they stand for
+        self.debtors: dict[str, str] = {}  # by IBAN at another bank: the account of the scenario that replaces it
         self.payers: dict[str, str] = {}  # the owners of these accounts
-        self.business: set[str] = set()  # those of these accounts that sent a file
+        self.business: set[str] = set()  # those of these accounts that pay in a bulk file
 
     def account(self, text: str) -> str:
         """Returns a beneficiary's account: the name that the scenario has for it, or a made-up IBAN of the same

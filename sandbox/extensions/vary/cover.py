@@ -37,8 +37,9 @@ from random import Random
 
 from sandbox.extensions.vary.space import DEFAULT_BANK, Choice, Space, Variant
 
-TRIES = 5  # rows of which the best is taken
-SLOW_AXES = 80  # from here on, strength 3 is over 100 variants, which take 30 s to find and minutes to run
+TRIES = 5  # rows that are made for each place in the set, of which the best is taken
+# with as many axes, strength 3 needs over 100 variants; finding them takes 30 s, and running them minutes
+SLOW_AXES = 80
 Combination = tuple[Choice, ...]
 
 
@@ -104,7 +105,8 @@ class CoverageGoal:
         self.space = space
         self.strength = min(strength, len(space.axes))
         self.causes = [frozenset(cause.changes) for cause in causes]
-        self.impossible: list[Combination] = []  # in no row, although no two of their choices exclude each other
+        # no row can have them, although no two of their choices exclude each other
+        self.impossible: list[Combination] = []
         self.row_count = done.row_count
         self.rows_with = done.group_by_choice(space, done.find_rows_without(self.causes))
 
@@ -135,8 +137,8 @@ class CoverageGoal:
         return not reduce(and_, (self.rows_with[choice] for choice in combination))
 
     def gain(self, choice: Choice, row_bits: Sequence[int]) -> int:
-        """Returns how many open combinations the choice and the choices of a row form together. `row_bits` are the
-        numbers in `rows_with` for the choices of the row."""
+        """Returns how many more combinations the row would close if it also had the choice. `row_bits` has the number
+        in `rows_with` of each choice of the row."""
         return count_disjoint(self.rows_with[choice], row_bits, self.strength - 1)
 
     def count_row_gain(self, row: Collection[Choice]) -> int:
@@ -147,8 +149,8 @@ class CoverageGoal:
         return any(cause.issubset(choices) for cause in self.causes)
 
     def _fits(self, choice: Choice, row: tuple[Choice, ...]) -> bool:
-        """Whether the choice can be added to the row. No choice of the row may exclude it, and the row may not then
-        contain a cause."""
+        """Whether the choice can be added to the row. It cannot be added if a choice of the row excludes it, or if the
+        row would then contain a cause."""
         completes_cause = any(choice in cause and cause <= {*row, choice} for cause in self.causes)
         return not completes_cause and self.space.find_excluded_by(choice).isdisjoint(row)
 

@@ -36,7 +36,7 @@ from sandbox.extensions.vary.delta_debugging import FailureQuery, minimize
 from sandbox.extensions.vary.runs import Result, Runs
 from sandbox.extensions.vary.space import DEFAULT_BANK, Choice, Space, Variant
 
-CAUSES_MAX = 12  # of one test; nearly everything breaks a test that has more
+CAUSES_MAX = 12  # the most causes of one test; a test with more of them breaks under nearly every variant
 ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
 
 
@@ -87,8 +87,8 @@ class Search:
         self.strength = strength
         self.chance = chance
         self.causes: dict[str, Causes] = {}
-        self.row_count = 0  # of covering sets, without the default bank
-        self.explained_count = 0  # runs whose failures have their causes
+        self.row_count = 0  # the rows of covering sets that were run, without the default bank
+        self.explained_count = 0  # the runs whose failures all have a known cause
 
     @property
     def met(self) -> frozenset[str]:
@@ -168,8 +168,8 @@ class Search:
         return Causes((*self.find_causes(test).breaks, broken))
 
     def select_own_part(self, test: str, cause: Variant) -> Variant:
-        """Returns the cause without choices whose axes this test did not meet. Returns the whole cause if no choice
-        would be left, or if the runs cannot use probes."""
+        """Returns the cause without the choices about axes that this test did not meet. Returns the whole cause if this
+        leaves no choice, or if runs of this kind cannot have a probe."""
         if not self.runs.probes or len(cause.changes) == 1:
             return cause
         own = Variant(tuple(choice for choice in cause.changes if not self.is_of_others(test, choice)))

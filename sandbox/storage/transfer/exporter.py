@@ -139,8 +139,8 @@ def strip_secrets(snapshot: WorldSnapshot) -> WorldSnapshot:
 
 
 def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
-    """Returns all secrets that the bank drew. If acts have ids, finds the secrets by a replay of the acts, because they
-    depend on these ids."""
+    """Returns all secrets that the bank drew. If acts have ids, finds the secrets by a replay of the acts, because the
+    secrets depend on these ids."""
     beginning = snapshot.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
     secrets: dict[str, DrawnSecret] = {}

@@ -1,6 +1,7 @@
 """Views that act as the customer without a browser.
 
-Others serve OAuth clients off the shelf: metadata, and an authorization endpoint, which the bank lacks (choice 10)."""
+Two further views are for ready-made OAuth clients, because the bank itself has neither metadata nor an authorization
+endpoint (choice 10)."""
 
 from collections.abc import Iterable
 from contextlib import suppress
