@@ -166,13 +166,13 @@ class AccessOptions:
         return make_tls_server(app, self.host, self.port, self.threads, self.pki, self.bounds)
 
 
-def listen(make: Callable[[], Any], where: str) -> Any:
+def listen(make: Callable[[], Any], address: str) -> Any:
     """Calls `make`, which makes a server. Ends the command if the server cannot listen."""
     try:
         return make()
     except OSError as error:
         raise click.ClickException(
-            f"cannot listen on {where}: {error.strerror or error}. Is another sandbox running? "
+            f"cannot listen on {address}: {error.strerror or error}. Is another sandbox running? "
             "Choose a port with --port, or --port 0 for a free one."
         ) from None
 

@@ -100,8 +100,8 @@ def serve(
 def describe_seed(worlds: Any) -> str:
     """Returns the seed as text. A user can give this text to `--seed`, unless its secret part is hidden or the seed
     comes from the state file."""
-    server, began, expected = worlds.beginning, worlds.default.beginning, worlds.make_beginning("default")
-    if (began.seed, began.secret) != (expected.seed, expected.secret):
+    server, began, default_beginning = worlds.beginning, worlds.default.beginning, worlds.make_beginning("default")
+    if (began.seed, began.secret) != (default_beginning.seed, default_beginning.secret):
         return f"{began.seed} of the state file"
     if worlds.guarded:
         return f"{server.seed} and a secret that is not shown"

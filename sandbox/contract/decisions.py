@@ -123,4 +123,4 @@ def find_axis_value(decisions: Decisions, axis: Axis) -> str | None:
 
 
 def _holds(decisions: Decisions, axis: str, value: str) -> bool:
-    return all(getattr(decisions, name) == expected for name, expected in AXES[axis].find_value(value).fields)
+    return all(getattr(decisions, name) == field_value for name, field_value in AXES[axis].find_value(value).fields)

@@ -59,33 +59,33 @@ def expect(stage: ScenarioContext, content: Content) -> list[str]:
         raise ScriptFault(f"{subjects[0]} and {subjects[1]} are two things to expect: give each a step of its own")
     if not subjects:
         return list(compare_reply(content, stage.reply))
-    rest = {name: value for name, value in content.items() if name != subjects[0]}
+    conditions = {name: value for name, value in content.items() if name != subjects[0]}
     check = SUBJECTS[subjects[0]]
-    return list((load(check) if isinstance(check, str) else check)(stage, content[subjects[0]], rest))
+    return list((load(check) if isinstance(check, str) else check)(stage, content[subjects[0]], conditions))
 
 
-def _expect_initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
+def _expect_initiation(stage: ScenarioContext, name: Any, conditions: Content) -> Iterator[str]:
     """Compares an initiation, as the controls show it, with the expectation. The word `went` stands for the list of all
     its statuses so far."""
     reference = stage.find_reference(name)
     initiation = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     initiation["went"] = [status for status, _ in groupby(row["status"] for row in initiation["history"])]
-    for field, value in rest.items():
+    for field, value in conditions.items():
         yield from find_differences(value, find_value(initiation, field), field)
 
 
-def _expect_account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
+def _expect_account(stage: ScenarioContext, name: Any, conditions: Content) -> Iterator[str]:
     """Compares a balance with a number, or with the balance when the script began (`unchanged`, `less`, `more`)."""
     iban = stage.find_iban(str(name))
-    currency = rest.get("currency", "EUR")
+    currency = conditions.get("currency", "EUR")
     balance = stage.read_balances().get((iban, currency))
     before = stage.opening.get((iban, currency))
     if balance is None:
         raise ScriptFault(f"there is no account {name!r} with {currency}")
-    unknown = set(rest) - {"balance", "currency"}
-    if unknown or "balance" not in rest:
+    unknown = set(conditions) - {"balance", "currency"}
+    if unknown or "balance" not in conditions:
         raise ScriptFault(f"of an account one expects its balance (and names the currency), not {', '.join(unknown)}")
-    yield from _compare_balance(rest["balance"], balance, balance if before is None else before)
+    yield from _compare_balance(conditions["balance"], balance, balance if before is None else before)
 
 
 def _compare_balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[str]:
@@ -108,12 +108,12 @@ def _compare_balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[st
         yield f"balance: expected {wish}, found {actual}; it was {before} when the script began"
 
 
-def _expect_list(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+def _expect_list(register: str, stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
     """Checks that a list of the world has these entries in this order. Other entries may be between them. With `of`,
     checks only the entries about this initiation."""
     rows = stage.controls.listed(register)
-    if "of" in rest:
-        subject = stage.find_reference(rest["of"]).id
+    if "of" in conditions:
+        subject = stage.find_reference(conditions["of"]).id
         rows = [row for row in rows if row.get("subject") == subject]
     if isinstance(wish, list):
         yield from find_missing_in_order([_replace_name_by_id(stage, entry) for entry in wish], rows, register)
@@ -130,17 +130,17 @@ def _replace_name_by_id(stage: ScenarioContext, entry: Any) -> Any:
     return entry
 
 
-def _expect_clock(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+def _expect_clock(stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
     now = stage.read_now().isoformat()
     if not now.startswith(str(wish)):
         yield f"clock: expected {wish}, found {now}"
 
 
-def _expect_elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+def _expect_elapsed(stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
     """Compares the bank time that passed since a captured step, or since the script began."""
-    if set(rest) - {"since"}:
-        raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(rest) - {'since'})}")
-    start = stage.capture(rest["since"]).at if "since" in rest else stage.began
+    if set(conditions) - {"since"}:
+        raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(conditions) - {'since'})}")
+    start = stage.capture(conditions["since"]).at if "since" in conditions else stage.began
     if start is None:
         raise ScriptFault("the step has no time of its own: it is in a script that was not read whole")
     elapsed = stage.read_now() - start
@@ -158,21 +158,21 @@ def _read_span(text: Any) -> timedelta:
         raise ScriptFault(f"elapsed: {fault}") from None
 
 
-def _expect_explanation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
+def _expect_explanation(stage: ScenarioContext, name: Any, conditions: Content) -> Iterator[str]:
     """Compares the explanation of a captured call with the expectation."""
     reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
         raise ScriptFault(f"{name!r} was no call of the bank")
     explanation = stage.controls.call("GET", f"/explain/{escape(reply.request_id, safe='')}").body
-    for field, value in rest.items():
+    for field, value in conditions.items():
         yield from find_differences(value, find_value(explanation, field), field)
 
 
-def _expect_reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    yield from compare_reply(rest, stage.capture(name).reply)
+def _expect_reply(stage: ScenarioContext, name: Any, conditions: Content) -> Iterator[str]:
+    yield from compare_reply(conditions, stage.capture(name).reply)
 
 
-def _compare_values(word: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
+def _compare_values(word: str, stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
     """Checks that all values of a list are equal (`same`), or that all are different (`differ`)."""
     if not isinstance(wish, list) or len({str(value) for value in wish}) != (1 if word == "same" else len(wish)):
         yield f"{word}: {'these differ' if word == 'same' else 'some of these are equal'}: {quote(wish)}"

@@ -146,10 +146,10 @@ def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
             yield f"refused: expected {content['refused']}; it was not refused{status}"
         elif not is_refusal_like(content["refused"], outcome.reply, outcome.callback_error):
             yield f"refused: expected {content['refused']}, found {outcome.refusal}"
-    expected = content.get("expect")
-    if expected is not None:
-        yield from compare_reply(expected, outcome.reply)
-    expected_refusal = "refused" in content or waits or (expected is not None and expects_refusal(expected))
+    expectation = content.get("expect")
+    if expectation is not None:
+        yield from compare_reply(expectation, outcome.reply)
+    expected_refusal = "refused" in content or waits or (expectation is not None and expects_refusal(expectation))
     if outcome.refusal is not None and not expected_refusal:
         yield f"it was refused: {outcome.refusal}"
 

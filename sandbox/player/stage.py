@@ -180,8 +180,8 @@ class ScenarioContext:
         self.opened.clear()
         self.keys = self.reply = None
         self.opening = self.read_balances()
-        expected = [step.content for step in walk_steps(self.scenario.steps) if step.what == "expect"]
-        self.measures = any(isinstance(content, dict) and "elapsed" in content for content in expected)
+        expectations = [step.content for step in walk_steps(self.scenario.steps) if step.what == "expect"]
+        self.measures = any(isinstance(content, dict) and "elapsed" in content for content in expectations)
         self.began = self.read_now() if self.measures else None
 
     def read_now(self) -> datetime:

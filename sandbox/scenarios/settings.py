@@ -34,8 +34,8 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
     """Adds the settings that the variants set. Raises Wrong if a setting already has another value."""
     settings = dict(rows)
     for axis, value in rows.get("variants", ()):
-        for name, expected in AXES[axis].find_value(value).fields:
-            if name in SETTINGS and settings.setdefault(name, expected) != expected:
+        for name, field_value in AXES[axis].find_value(value).fields:
+            if name in SETTINGS and settings.setdefault(name, field_value) != field_value:
                 raise Wrong(f"{axis}: {value} sets {name}, which is set otherwise", key=f"variants.{axis}")
     return settings
 

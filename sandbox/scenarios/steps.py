@@ -146,14 +146,14 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
 def _expects_refusal(node: Node) -> bool:
     """Whether the content of a step, or of a step `expect`, expects a refusal."""
     content = node.to_python() if node.rows else {}
-    expected = content.get("expect")
-    return "refused" in content or "lost" in content or (isinstance(expected, dict) and is_refusal(expected))
+    expectation = content.get("expect")
+    return "refused" in content or "lost" in content or (isinstance(expectation, dict) and is_refusal(expectation))
 
 
-def is_refusal(expected: dict[str, Any]) -> bool:
+def is_refusal(expectation: dict[str, Any]) -> bool:
     """Whether an expected reply is a refusal."""
-    status = expected.get("status")
-    return "error" in expected or "error_code" in expected or (isinstance(status, int) and status >= 400)
+    status = expectation.get("status")
+    return "error" in expectation or "error_code" in expectation or (isinstance(status, int) and status >= 400)
 
 
 def _has_reference(content: Node) -> bool:

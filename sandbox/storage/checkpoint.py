@@ -117,7 +117,7 @@ def write(bank: Bank) -> Iterator[bytes]:
     sliced = [(name, _cut_slices(content, -(-len(content) // slices))) for name, content in contents.items()]
     for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
         writer.clear_memo()
-        writer.dump({name: next(rest) for name, rest in sliced})
+        writer.dump({name: next(entries) for name, entries in sliced})
         yield from _take(buffer)
 
 

@@ -50,8 +50,8 @@ SHARED = frozenset({"Fixtures", "ScenarioRule", "Decisions"})
 class UnknownNameError(ValueError):
     """Stored data has a name that this program does not know."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"it has {what}, which this program does not know: a newer program wrote it")
+    def __init__(self, unknown_part: str) -> None:
+        super().__init__(f"it has {unknown_part}, which this program does not know: a newer program wrote it")
 
 
 def encode(value: Any) -> Any:

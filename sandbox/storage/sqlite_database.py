@@ -152,8 +152,8 @@ class SqliteDatabase(Database):
         if self._is_closed:
             raise StateFileError(f"the state file {self.path} was closed")
 
-    def _make_error(self, what: str, error: Exception) -> StateFileError:
-        text = f"the state file {self.path} {what}: {error}"
+    def _make_error(self, trouble: str, error: Exception) -> StateFileError:
+        text = f"the state file {self.path} {trouble}: {error}"
         if getattr(error, "sqlite_errorcode", None) in DAMAGED or isinstance(error, UnicodeDecodeError):
             self.damage = self.damage or text
             return DamageError(text)

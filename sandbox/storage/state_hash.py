@@ -92,8 +92,8 @@ def write_parts(value: object) -> Iterator[str]:
 def sort_in_slices(items: Iterable[T]) -> Iterator[T]:
     """Sorts the items in slices and merges the slices. Sorting a large register at once would stop every other
     thread."""
-    rest, slices = pause_between(items, AT_ONCE), list[list[T]]()
-    while part := sorted(islice(rest, SLICE)):  # type: ignore[type-var]
+    unsorted, slices = pause_between(items, AT_ONCE), list[list[T]]()
+    while part := sorted(islice(unsorted, SLICE)):  # type: ignore[type-var]
         slices.append(part)
     return merge(*slices)  # type: ignore[type-var]
 

@@ -321,14 +321,14 @@ class Store:
         world = secrets.randbits(62)
         head = LogHead(start.acts if start else 0, compute_root(beginning))
         checkpoints = [self._write_start(world, head, start)] if start else []
-        rest = chain_rows(world, head, map(list_columns, acts))
-        portion = list(islice(rest, ROWS_AT_ONCE))
+        rows = chain_rows(world, head, map(list_columns, acts))
+        portion = list(islice(rows, ROWS_AT_ONCE))
         if len(portion) == ROWS_AT_ONCE and not start:
             after = self.read_time() + IN_THE_MAKING
             self.database.write("INSERT INTO garbage VALUES (?, ?)", world, after)
         while len(portion) == ROWS_AT_ONCE:
             self._write_acts(portion)
-            head, portion = portion[-1].head, list(islice(rest, ROWS_AT_ONCE))
+            head, portion = portion[-1].head, list(islice(rows, ROWS_AT_ONCE))
         head = portion[-1].head if portion else head
         controls = encode_bytes(noted)
         position = Position(world, head, compute_version(controls))
@@ -488,18 +488,18 @@ class Store:
             self._logged.add(text)
             log.error("%s", text)
 
-    def note_damage(self, what: str) -> DamageError:
-        text = f"{self.path} is damaged: {what}"
+    def note_damage(self, damage: str) -> DamageError:
+        text = f"{self.path} is damaged: {damage}"
         self.database.damage = self.database.damage or text
         self._log_once(text)
         return DamageError(text)
 
-    def make_read_error(self, what: str, error: Exception) -> StateFileError:
+    def make_read_error(self, part: str, error: Exception) -> StateFileError:
         """Returns the error for content that cannot be decoded. An unknown name is not damage, as a newer program may
         have written it."""
         if isinstance(error, UnknownNameError):
-            return StateFileError(f"{self.path}: {what} cannot be read: {error}")
-        return self.note_damage(f"{what} cannot be read: {error}")
+            return StateFileError(f"{self.path}: {part} cannot be read: {error}")
+        return self.note_damage(f"{part} cannot be read: {error}")
 
     def run_in_background(self, name: str, work: Callable[[], None]) -> None:
         """Starts a thread for the work. `close` waits for it."""
@@ -546,8 +546,8 @@ class Store:
 
 def checkpoint_row(which: int, row: Row) -> Row:
     """Returns the row of a checkpoint with its mark. `which` is LAST or START."""
-    world, *rest = row
-    return (world, which, *rest, compute_checksum(which, *row))
+    world, *columns = row
+    return (world, which, *columns, compute_checksum(which, *row))
 
 
 def compute_version(noted: bytes) -> int:

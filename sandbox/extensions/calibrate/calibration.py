@@ -275,14 +275,14 @@ class Drift(NamedTuple):
         return bool(self.axes or self.replies)
 
 
-def find_drift(calibration: Calibration, variants: Mapping[str, str], expected: Sequence[str]) -> Drift:
+def find_drift(calibration: Calibration, variants: Mapping[str, str], known_outside: Sequence[str]) -> Drift:
     axes = {}
     for axis, value in variants.items():
         if value in calibration.excluded.get(axis, ()):
             left = (calibration.decided[axis].value,) if axis in calibration.decided else calibration.open[axis]
             calls = calibration.decided[axis].calls if axis in calibration.decided else ()
             axes[axis] = value, left, calls
-    return Drift(axes, [row for row in calibration.outside if row.key not in expected])
+    return Drift(axes, [row for row in calibration.outside if row.key not in known_outside])
 
 
 def merge_recordings(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:

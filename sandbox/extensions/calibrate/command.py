@@ -48,12 +48,12 @@ def calibrate(
     from sandbox.scenarios.reading import read_scenario
 
     variants: dict[str, str] = {}
-    expected: list[str] = []
+    known_outside: list[str] = []
     if baseline is not None:
         with explain_unreadable(baseline, ScenarioErrors, UnicodeDecodeError):
             text = baseline.read_text(encoding="utf-8-sig")
             scenario = read_scenario(text, baseline.stem)
-        variants, expected = read_given_variants(text), read_known_outside(text)
+        variants, known_outside = read_given_variants(text), read_known_outside(text)
         variants = dict(scenario.settings.variants) | variants
     recorded = []
     notes = []
@@ -64,7 +64,7 @@ def calibrate(
         notes += [f"{path.name}: {note}" for note in recording.notes]
     calibration = calibrate_calls(merge_recordings(recorded), variants, payments=payments)
     calibration.notes[:0] = notes
-    drift = None if baseline is None else find_drift(calibration, variants, expected)
+    drift = None if baseline is None else find_drift(calibration, variants, known_outside)
     title = ", ".join(path.name for path in recordings)
     if target is not None:
         write_file(target, write_scenario(calibration, f"Calibrated by {title}").encode())

@@ -54,8 +54,8 @@ class Variables:
             head, mark, _ = head.rpartition("&") if "&" in head else head.rpartition("?")
             if not mark:
                 return recorded
-        own, rest = self.texts[head], recorded[len(head) + 1 :]
-        return f"{own}{'&' if '?' in own else '?'}{rest}" if rest else own
+        own, appended = self.texts[head], recorded[len(head) + 1 :]
+        return f"{own}{'&' if '?' in own else '?'}{appended}" if appended else own
 
     def translate_path(self, path: tuple[str, ...]) -> str:
         return "".join(f"/{quote(self.translate(unquote(part)), safe='')}" for part in path)

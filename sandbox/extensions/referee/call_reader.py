@@ -215,8 +215,8 @@ def read_transactions(event: Observation, record: CallRecord) -> None:
     if not event.accepted or record.grant is None:
         return
     if record.response.is_sequence:
-        _, has_next, rest = record.response.get_data().rpartition(NEXT_KEY)
-        event.next_page_key = compute_fingerprint(rest.partition(b'"')[0]) if has_next else None
+        _, has_next, after_key = record.response.get_data().rpartition(NEXT_KEY)
+        event.next_page_key = compute_fingerprint(after_key.partition(b'"')[0]) if has_next else None
     since = event.query.get("date_from")
     if since is None or event.page_key is not None:
         return

@@ -7,14 +7,14 @@ from sandbox.player.orders import Content
 from sandbox.player.stage import ScenarioContext, ScriptFault
 
 
-def expect_findings(context: ScenarioContext, expected: Any, rest: Content) -> Iterator[str]:
+def expect_findings(context: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
     """Yields a sentence for each unexpected finding, and for each expected rule without a finding. Ignores waived
     findings."""
-    if expected != "clean" and not isinstance(expected, list):
+    if wish != "clean" and not isinstance(wish, list):
         raise ScriptFault("of the referee one expects `clean`, or a list of rules")
-    if rest:
-        raise ScriptFault(f"of the referee one expects nothing else: {', '.join(rest)}")
-    rules = [] if expected == "clean" else expected
+    if conditions:
+        raise ScriptFault(f"of the referee one expects nothing else: {', '.join(conditions)}")
+    rules = [] if wish == "clean" else wish
     findings = [row for row in context.controls.call("GET", "/referee").body["findings"] if not row["waved_off"]]
     for row in findings:
         if row["rule"] not in rules:

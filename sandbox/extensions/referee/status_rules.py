@@ -37,13 +37,13 @@ FAILED = (Status.RJCT, Status.CANC)
 BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)
 
 
-def make_polling_check(pause: float, most: int, what: str) -> Check:
+def make_polling_check(pause: float, most: int, text: str) -> Check:
     """Returns a check for a row of many calls about one subject. Each call comes within `pause` seconds after the call
     before."""
 
     def check(event: Observation, memory: RuleState) -> str | None:
         faster = memory.extend_streak((event.client, event.subject), event, pause) - 1
-        return what if faster > 0 and faster % most == 0 else None
+        return text if faster > 0 and faster % most == 0 else None
 
     return check
 

@@ -188,7 +188,7 @@ class Referee:
                 except Exception:
                     log.exception("the rule %s failed on what is still open", rule.id)
                     continue
-                rows += [Finding(rule, exchange, Proof(what)) for exchange, what in by_call.items()]
+                rows += [Finding(rule, exchange, Proof(text)) for exchange, text in by_call.items()]
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
     def count_unlisted(self) -> dict[str, int]:

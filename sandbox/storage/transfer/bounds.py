@@ -135,11 +135,11 @@ def demand_faults(faults: tuple[Fault, ...]) -> None:
         _read(f"fault {number}", lambda content: read_fault(content, "a fault"), list_fault_content(fault))
 
 
-def _read(where: str, read: Callable[[Any], object], content: dict[str, Any]) -> None:
+def _read(place: str, read: Callable[[Any], object], content: dict[str, Any]) -> None:
     try:
         read(content)
     except ScenarioErrors as errors:
-        raise ValueError(f"{where}: {errors.errors[0]}") from None
+        raise ValueError(f"{place}: {errors.errors[0]}") from None
 
 
 WORDS = {"since": "from"}  # names that are words of Python

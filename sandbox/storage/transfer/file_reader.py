@@ -156,20 +156,20 @@ def demand_settings(settings: Decisions) -> Decisions:
     return settings
 
 
-def decode_as(row: Any, hint: Any, where: str) -> Any:
+def decode_as(row: Any, hint: Any, place: str) -> Any:
     """Decodes a value. Raises ParcelError if it is not of that type."""
-    value = run_decoder(where, decode, row)
-    demand_fit(value, hint, where)
+    value = run_decoder(place, decode, row)
+    demand_fit(value, hint, place)
     return value
 
 
-def run_decoder(where: str, decode: Callable[..., Any], *content: Any) -> Any:
+def run_decoder(place: str, decode: Callable[..., Any], *content: Any) -> Any:
     try:
         return decode(*content)
     except RecursionError:
-        raise ParcelError(f"{where} is nested too deep") from None
+        raise ParcelError(f"{place} is nested too deep") from None
     except ValueError as fault:
-        raise ParcelError(f"{where}: {fault}") from None
+        raise ParcelError(f"{place}: {fault}") from None
 
 
 def read_exchange(row: dict[str, Any], line: int) -> Exchange:

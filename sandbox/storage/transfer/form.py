@@ -140,43 +140,43 @@ def call_row(call: Exchange) -> dict[str, Any]:
     return call._asdict() | {"at": write_exact_time(call.at)}
 
 
-def demand_fit(value: Any, hint: Any, where: str) -> None:
+def demand_fit(value: Any, hint: Any, place: str) -> None:
     """Raises ParcelError for the first value that is not of its type."""
     if hint is Any or hint is object:
         return
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        _check_any(value, parts, where)
+        _check_any(value, parts, place)
     elif origin is Literal:
-        _demand(value in parts, value, where)
+        _demand(value in parts, value, place)
     elif origin is tuple:
-        _demand(type(value) is tuple, value, where)
+        _demand(type(value) is tuple, value, place)
         of = [parts[0]] * len(value) if len(parts) == 2 and parts[1] is ... else list(parts)
-        _demand(len(of) == len(value), value, where)
+        _demand(len(of) == len(value), value, place)
         for number, (item, part) in enumerate(zip(value, of, strict=True)):
-            demand_fit(item, part, f"{where}[{number}]")
+            demand_fit(item, part, f"{place}[{number}]")
     elif origin is dict:
-        _demand(type(value) is dict, value, where)
+        _demand(type(value) is dict, value, place)
         for key, item in value.items():
-            demand_fit(key, parts[0], f"{where} (a key)")
-            demand_fit(item, parts[1], f"{where}.{key}")
+            demand_fit(key, parts[0], f"{place} (a key)")
+            demand_fit(item, parts[1], f"{place}.{key}")
     else:
         kind: Any = type(value)
         whole = hint is float and kind is int  # does where any number is wanted; True is no number
-        _demand(value is None if hint is NoneType else kind is hint or whole, value, where)
+        _demand(value is None if hint is NoneType else kind is hint or whole, value, place)
         try:
             demand_bounds(value)
         except ValueError as fault:
-            raise ParcelError(f"{where}: {fault}") from None
+            raise ParcelError(f"{place}: {fault}") from None
         for name, part in list_hints(kind).items():
-            demand_fit(getattr(value, name), part, f"{where}.{name}")
+            demand_fit(getattr(value, name), part, f"{place}.{name}")
 
 
-def _check_any(value: Any, parts: tuple[Any, ...], where: str) -> None:
+def _check_any(value: Any, parts: tuple[Any, ...], place: str) -> None:
     faults = []  # as texts: an error that is kept keeps its frame, and so itself
     for part in parts:
         try:
-            return demand_fit(value, part, where)
+            return demand_fit(value, part, place)
         except ParcelError as fault:
             faults.append(str(fault))
     raise ParcelError(faults[0] if value is not None else faults[-1])
@@ -190,6 +190,6 @@ def list_hints(kind: Any) -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
 
 
-def _demand(holds: bool, value: Any, where: str) -> None:
+def _demand(holds: bool, value: Any, place: str) -> None:
     if not holds:
-        raise ParcelError(f"{where} does not take a {type(value).__name__}")
+        raise ParcelError(f"{place} does not take a {type(value).__name__}")

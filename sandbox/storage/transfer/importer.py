@@ -93,11 +93,11 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
     raise ParcelError(f"it was cut: {len(acts)} of {head.fields['acts']} acts are there, and no end")
 
 
-def read_act(content: dict[str, Any], expected: int) -> Act:
+def read_act(content: dict[str, Any], number: int) -> Act:
     """Returns an act of the file. Raises ParcelError for an unknown verb, or an argument of a wrong type."""
     verb = content["verb"]
-    if content["act"] != expected or expected > 10_000_000:
-        raise ParcelError(f"act {expected} is expected here")
+    if content["act"] != number or number > 10_000_000:
+        raise ParcelError(f"act {number} is expected here")
     if not isinstance(verb, str) or verb not in VERBS:
         raise ParcelError(f"the act {verb!r:.60} is not known here")
     arguments = file_reader.run_decoder("arguments", decode_arguments, verb, content["arguments"])
@@ -159,13 +159,13 @@ def name_writer(head: ExportHead) -> str:
     return f"the program that wrote it ({head.fields['program']!r:.40})"
 
 
-def attempt(where: str, do: Callable[..., T], *arguments: Any) -> T:
+def attempt(place: str, do: Callable[..., T], *arguments: Any) -> T:
     """Calls the function. Raises ParcelError for any failure, because the content of the file caused it."""
     try:
         return do(*arguments)
     except AbandonedError:
         raise
     except (ParcelError, ReplayMismatch) as fault:
-        raise ParcelError(f"{where}: {fault}") from None
+        raise ParcelError(f"{place}: {fault}") from None
     except (Exception, Refusal) as fault:
-        raise ParcelError(f"{where}: it cannot be done: {type(fault).__name__}: {str(fault)[:200]}") from None
+        raise ParcelError(f"{place}: it cannot be done: {type(fault).__name__}: {str(fault)[:200]}") from None

@@ -283,12 +283,12 @@ def read_query(bank: Bank, grant: Grant, iban: str, transaction_query: Transacti
         query = read_key(bank.mint, grant.consent_id, iban, transaction_query.next)
         if bank.decisions.next_alone == "needs_filters":
             # The filters of the first page have to stand beside the key again.
-            for name, expected, value in (
+            for name, first_value, value in (
                 ("date_from", query.date_from, transaction_query.date_from),
                 ("date_to", query.date_to, transaction_query.date_to),
                 ("currency", query.currency, currency),
             ):
-                if expected != value:
+                if first_value != value:
                     raise make_invalid(name, "it is sent with every page, as with the first", LISTED)
         return query
     size = bank.decisions.page_size if transaction_query.pagesize is None else transaction_query.pagesize

@@ -95,11 +95,11 @@ def check_language(call: Call) -> None:
 
 
 def check_media(call: Call) -> None:
-    expected = MEDIA[call.operation.name, call.path.get("product")]
+    media_types = MEDIA[call.operation.name, call.path.get("product")]
     content_type = call.environ.get("CONTENT_TYPE")
-    if content_type not in expected and call.request.mimetype not in expected:
+    if content_type not in media_types and call.request.mimetype not in media_types:
         decided_by = {"sent": content_type} if content_type else {}
-        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected), decided_by=decided_by)
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(media_types), decided_by=decided_by)
 
 
 def check_request_id(call: Call) -> None:

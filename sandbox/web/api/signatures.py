@@ -147,11 +147,11 @@ def demand_digest(header: str, body: bytes) -> None:
     digest = next((value for name, value in digests.items() if name.upper() == "SHA-256"), "")
     if not digest:
         raise make_refusal("Digest", f"it must be SHA-256= and Base64, and it is {header[:100]!a}")
-    expected = b64encode(sha256(body).digest()).decode()
-    if digest != expected:
+    right_digest = b64encode(sha256(body).digest()).decode()
+    if digest != right_digest:
         raise make_refusal(
             "Digest",
-            f"it says {digest[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {expected}"
+            f"it says {digest[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {right_digest}"
             f"{explain_digest(digest, body)}",
         )
 

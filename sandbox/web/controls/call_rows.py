@@ -66,10 +66,10 @@ def _read_within(value: Any) -> timedelta:
 def _read_headers(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or len(value) > HEADERS_MAX:
         raise ValueError(f"it must be an object of up to {HEADERS_MAX} names and values")
-    for name, expected in value.items():
-        if expected is not None and not isinstance(expected, str):
+    for name, pattern in value.items():
+        if pattern is not None and not isinstance(pattern, str):
             raise ValueError(f"the value of '{name[:SHOWN_MAX]}' must be a text, or null for a header that is absent")
-    return {name.lower(): expected for name, expected in value.items()}
+    return {name.lower(): pattern for name, pattern in value.items()}
 
 
 MATCHER = {

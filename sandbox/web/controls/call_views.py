@@ -66,9 +66,9 @@ class CallMatcher:
         """Returns the fields of the call that do not fit the conditions, each with its value. Ignores headers and
         body."""
         wrong = []
-        for name, expected in self.fields.items():
+        for name, condition in self.fields.items():
             value = getattr(call, "client_id" if name == "client" else name)
-            if not matches(expected, str(value) if isinstance(expected, str) and isinstance(value, int) else value):
+            if not matches(condition, str(value) if isinstance(condition, str) and isinstance(value, int) else value):
                 wrong.append(f"{name} {value}")
         return wrong
 
@@ -86,7 +86,9 @@ class CallMatcher:
             name.removeprefix("HTTP_").replace("_", "-").lower(): value for name, value in content.headers.items()
         }
         wrong = [
-            f"header {name}" for name, expected in self.headers.items() if not matches(expected, sent_headers.get(name))
+            f"header {name}"
+            for name, condition in self.headers.items()
+            if not matches(condition, sent_headers.get(name))
         ]
         if self.body is not MISSING:
             faults = find_differences(self.body, read_body(self.body, content), "body")
@@ -94,10 +96,10 @@ class CallMatcher:
         return wrong
 
 
-def read_body(expected: Any, content: Content) -> Any:
+def read_body(condition: Any, content: Content) -> Any:
     """Returns the body in the form that the matcher expects: JSON, the fields of a form, or text."""
     text = content.sent.decode(errors="replace")
-    if isinstance(expected, str):
+    if isinstance(condition, str):
         return text
     if content.kind.partition(";")[0].strip().lower() == FORM:
         return dict(parse_qsl(text, keep_blank_values=True))

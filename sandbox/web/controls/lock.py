@@ -81,14 +81,14 @@ class Attempts:
         self._lock = threading.Lock()
         self._waiting = 0
 
-    def is_right(self, shown_key: str, expected: str, address: str, wait: Wait | None) -> bool:
+    def is_right(self, shown_key: str, right_key: str, address: str, wait: Wait | None) -> bool:
         """Whether the key is right. True is returned at once, and False after a delay. Raises Refusal if another wrong
         key of the same network is still being delayed.
 
         `wait` waits without keeping a worker of the server. Without `wait`, only one wrong key can be delayed at a
         time.
         """
-        if is_same_secret(shown_key, expected):
+        if is_same_secret(shown_key, right_key):
             return True
         caller_name = find_network(address)
         delay = self._count(caller_name, shown_key)
@@ -206,11 +206,11 @@ def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
     return by_cookie and bool(in_cookie) and is_right(call, str(in_cookie), compute_fingerprint(key))
 
 
-def is_right(call: Request, shown_key: str, expected: str) -> bool:
+def is_right(call: Request, shown_key: str, right_key: str) -> bool:
     """Whether a key, or the fingerprint of a key, is the expected one. A wrong key is counted, and its reply may be
     delayed."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
-    return attempts.is_right(shown_key, expected, call.remote_addr or "", _find_wait(call.environ))
+    return attempts.is_right(shown_key, right_key, call.remote_addr or "", _find_wait(call.environ))
 
 
 def _find_wait(environ: dict[str, Any]) -> Wait | None:
