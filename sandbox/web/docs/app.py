@@ -13,11 +13,11 @@ from sandbox.worlds.registry import WorldRegistry
 PAGES = (
     ("/openapi.json", "sandbox.web.docs.views:openapi"),
     ("/controls.json", "sandbox.web.docs.views:controls"),
-    ("/docs", "sandbox.web.docs.views:home"),
+    ("/docs", "sandbox.web.docs.views:page"),
     ("/docs/", "sandbox.web.docs.views:elsewhere"),
     ("/docs/reference", "sandbox.web.docs.views:reference"),
     ("/docs/try", "sandbox.web.docs.views:trial"),
-    ("/docs/<slug>", "sandbox.web.docs.views:handbook"),
+    ("/docs/<slug>", "sandbox.web.docs.views:page"),
     ("/docs/<path:rest>", "sandbox.web.docs.views:elsewhere"),
     ("/docs/static/<name>", "sandbox.web.docs.views:static"),
 )

@@ -116,8 +116,12 @@ def read_text(slug: str) -> str:
 
 
 def draw_page(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
-    """Returns a page of the documentation as HTML. Links to other pages begin with `base` and end with `suffix`, such
-    as `.html`."""
+    """Returns a page of the documentation as HTML. The slug of the first page is empty. Links to other pages begin with
+    `base` and end with `suffix`, such as `.html`."""
+    if not slug:
+        return draw_home(base, suffix, bank, console)
+    if slug == REFERENCE:
+        return draw_reference(base, suffix, bank, console)
 
     def link(target: str) -> str | None:
         path, mark, anchor = target.partition("#")
@@ -175,23 +179,13 @@ def draw_served_page(slug: str, root: str, bank: str) -> str:
     return draw_page(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
-@lru_cache(maxsize=ROOTS_KEPT)
-def draw_served_home(root: str, bank: str) -> str:
-    return draw_home(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
-
-
 @cache
 def search_index() -> bytes:
     """Returns a script with slug, anchor, title and text of each page and choice. It is not JSON, because a page that
     is opened from a file cannot load JSON."""
-    rows = [
-        (slug, "", find_title(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in map(_read_page, SLUGS)
-    ]
+    texts = {slug: read_text(slug) for slug in SLUGS}
+    rows = [(slug, "", find_title(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in texts.items()]
     return b"window.SEARCH_INDEX = " + orjson.dumps([*rows, *list_choices()]) + b";\n"
-
-
-def _read_page(slug: str) -> tuple[str, str]:
-    return slug, read_text(slug)
 
 
 def list_choices() -> Iterator[tuple[str, str, str, str]]:
@@ -205,9 +199,8 @@ def list_choices() -> Iterator[tuple[str, str, str, str]]:
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
     """Writes all pages and their assets as static files. Returns the number of pages."""
     (target / "static").mkdir(parents=True, exist_ok=True)
-    pages = {slug: draw_page(slug, "", ".html", URL, "") for slug in SLUGS}
-    pages |= {"index": draw_home("", ".html", URL, ""), "404": draw_missing_page("", "", ".html", "")}
-    pages[REFERENCE] = draw_reference("", ".html", URL, "")
+    pages = {slug or "index": draw_page(slug, "", ".html", URL, "") for slug in ("", REFERENCE, *SLUGS)}
+    pages["404"] = draw_missing_page("", "", ".html", "")
     for name, text in pages.items():
         (target / f"{name}.html").write_text(text, encoding="utf-8")
     for name in ("site.js", "search-index.js", *PICTURES):
@@ -229,11 +222,6 @@ def load_templates() -> Environment:
 def link_choices(text: str) -> Markup:
     """Returns the text as HTML. Each mention of a choice (`choice 10`) becomes a link to its explanation."""
     return Markup(CLAUSE.sub(r'<a href="#choice-\1">choice \1</a>', str(escape(text))))
-
-
-@lru_cache(maxsize=ROOTS_KEPT)
-def draw_served_reference(root: str, bank: str) -> str:
-    return draw_reference(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
 def draw_reference(base: str, suffix: str, bank: str, console: str) -> str:

@@ -1,7 +1,7 @@
 """The views of the reference: two OpenAPI documents, the choices and tables, the documentation, and Swagger UI."""
 
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 
 import orjson
@@ -80,28 +80,18 @@ def controls(worlds: WorldRegistry) -> Response:
     return _make_json_response(write_controls_document(find_root(request)))
 
 
-def home(worlds: WorldRegistry) -> Response:
-    return make_page_response(
-        site.draw_served_home(find_root(request), find_bank_root(request)), make_page_headers(POLICY)
-    )
+def page(worlds: WorldRegistry, slug: str = "") -> Response:
+    if slug not in ("", site.REFERENCE, *site.SLUGS):
+        return answer_missing(slug)
+    text = site.draw_served_page(slug, find_root(request), find_bank_root(request))
+    return make_page_response(text, make_page_headers(POLICY))
 
 
-def reference(worlds: WorldRegistry) -> Response:
-    return make_page_response(
-        site.draw_served_reference(find_root(request), find_bank_root(request)), make_page_headers(POLICY)
-    )
+reference = partial(page, slug=site.REFERENCE)
 
 
 def trial(worlds: WorldRegistry) -> Response:
     return make_page_response(site.draw_trial(find_root(request)), make_page_headers(SWAGGER_POLICY))
-
-
-def handbook(worlds: WorldRegistry, slug: str) -> Response:
-    if slug not in site.SLUGS:
-        return answer_missing(slug)
-    return make_page_response(
-        site.draw_served_page(slug, find_root(request), find_bank_root(request)), make_page_headers(POLICY)
-    )
 
 
 def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
