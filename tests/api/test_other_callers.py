@@ -76,7 +76,7 @@ def break_what_is_open(patch: pytest.MonkeyPatch) -> None:
 
 CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "making the record": lambda patch: patch.setattr(api_app, "record_call", fails),
-    "the explanation": lambda patch: patch.setattr(call_records, "make_exchange", fails),
+    "the explanation": lambda patch: patch.setattr(call_records, "explain_call", fails),
     "an instant": lambda patch: patch.setattr(call_records, "write_deciding_values", fails),
     "the contents": lambda patch: patch.setattr(call_records, "make_content", fails),
     "the history": lambda patch: patch.setattr(MemoryBound, "count_growth", fails),
@@ -129,7 +129,7 @@ def test_no_failure_of_the_line_per_call_reaches_a_reply(
     assert worlds.get("default").calls.find(reply.headers["Response-ID"])
 
 
-STEPS = ("make_exchange", "make_content", "observe_call")
+STEPS = ("explain_call", "make_content", "observe_call")
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -156,7 +156,7 @@ def test_a_record_that_fails_is_logged_and_kept_as_far_as_it_can_be_and_all_othe
     spoiled = rows.pop(1)
     assert {(row["error"], row["operation"]) for row in rows} == {("MISSING_INPUT", "payment_initiation")}
     assert (spoiled["status"], spoiled["operation"], spoiled["client_id"]) == (400, "payment_initiation", "demo-tpp")
-    assert (spoiled["error"] is None) is (step == "make_exchange")
+    assert (spoiled["error"] is None) is (step == "explain_call")
 
 
 def test_calls_wait_on_while_their_world_cannot_be_reloaded(tpp: Tpp, worlds: WorldRegistry) -> None:
@@ -183,7 +183,7 @@ def test_an_idle_world_is_unloaded_whatever_its_calls_lead_to(server: Server, mo
     quiet = server.tpp("quiet")
     payment_id = quiet.initiated()
     with monkeypatch.context() as patch:
-        patch.setattr(call_records, "make_exchange", fails)
+        patch.setattr(call_records, "explain_call", fails)
         patch.setattr(stream.Referee, "pack", fails)
         stranger(quiet)
         server.silence()

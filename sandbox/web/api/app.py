@@ -466,7 +466,7 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
         name = environ["sandbox.world"]
         world = call.world if call else observers.worlds.get_or_default(name)
         called = world.name if call or not is_world_name(name) else name
-        record = record_call(observers.deliver, observers.compute_fingerprints, called, environ, response)
+        record = record_call(observers, called, environ, response)
         exchange = world.calls.add(record)
         is_due = not record.waits or observers.announce is not None or exchange.seq % DELIVERED_AT == 0
         return exchange.request_id, world if is_due else None

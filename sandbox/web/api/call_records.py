@@ -94,13 +94,7 @@ class CallRecord(NamedTuple):
         return self.response.status_code
 
 
-def record_call(
-    observe: Observe,
-    prints_of: Callable[[bytes], dict[str, tuple[bytes, ...]]],
-    world: str,
-    environ: dict[str, Any],
-    response: Response,
-) -> CallRecord:
+def record_call(observers: "Observers", world: str, environ: dict[str, Any], response: Response) -> CallRecord:
     call: Call | None = environ.get("sandbox.call")
     length = environ["werkzeug.request"].content_length or 0 if environ.get("CONTENT_LENGTH") else 0
     query: str = environ["QUERY_STRING"]
@@ -111,7 +105,7 @@ def record_call(
     body = b"" if is_unread else read_body(environ["werkzeug.request"])
     is_large = initiates and length > LARGE and response.status_code < 300
     return CallRecord(
-        observe,
+        observers.deliver,
         world,
         read_request_id(environ),
         size <= BODY_MAX and "date_from" not in query,
@@ -122,7 +116,7 @@ def record_call(
         environ.get("CONTENT_TYPE", ""),
         length,
         body,
-        prints_of(body) if is_large else {},
+        observers.prints_of(body) if is_large else {},
         response,
         environ["sandbox.started"],
         perf_counter(),
@@ -183,7 +177,7 @@ class Observers(NamedTuple):
 
     def deliver(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
         decisions, history = bank.decisions, world.calls
-        exchanges = [make_exchange_or_rest(bank, call) for call in calls]
+        exchanges = [make_exchange(bank, call) for call in calls]
         weight = history.add_observed(exchanges, decisions.requests_kept, decisions.calls_bytes_max)
         if decisions.contents_kept:
             recent: Recent[Content] = history.attachments.setdefault("contents", Recent())
@@ -221,38 +215,16 @@ def attempt(
 # The list of calls
 
 
-def make_exchange_or_rest(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
+def make_exchange(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
     """Returns the entry of a call for the list of calls. If the explanation of the call fails, the entry says so
     instead."""
-    exchange = attempt("its explanation", call, make_exchange, bank, call)
-    if exchange is None:
-        exchange = _make_exchange(call, call.record.headers.get("HTTP_CLIENT_ID"), None, UNEXPLAINED, "choice 10")
-    return exchange
-
-
-def make_exchange(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
     record = call.record
-    client_id = find_client_id(bank, record.headers, record.operation)
-    return _make_exchange(
-        call, client_id, *explain_call(bank, record), list_variants_met(record), write_deciding_values(record)
-    )
-
-
-def _make_exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: Any) -> Exchange:
-    record = call.record
+    explanation = attempt("its explanation", call, explain_call, bank, record)
+    if explanation is None:
+        explanation = record.headers.get("HTTP_CLIENT_ID"), None, UNEXPLAINED, "choice 10"
     operation = record.operation.name if record.operation else None
-    exchange = Exchange(
-        call.seq,
-        call.request_id,
-        call.at,
-        operation,
-        record.method,
-        record.path,
-        record.status,
-        client_id,
-        *outcome,
-    )
-    return shorten(exchange)
+    facts = (call.seq, call.request_id, call.at, operation, record.method, record.path, record.status)
+    return shorten(Exchange(*facts, *explanation))
 
 
 def find_error(exchange: Exchange) -> dict[str, str | None]:
@@ -261,7 +233,13 @@ def find_error(exchange: Exchange) -> dict[str, str | None]:
     return {"error": row and row.error, "error_code": row and row.code}
 
 
-def explain_call(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
+def explain_call(bank: Bank, call: CallRecord) -> tuple[Any, ...]:
+    """Returns who called, and why the call was answered so, in the order of the fields of `Exchange`."""
+    client_id = find_client_id(bank, call.headers, call.operation)
+    return client_id, *find_deciding_rule(bank, call), list_variants_met(call), write_deciding_values(call)
+
+
+def find_deciding_rule(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
     """Returns six values: the error, the rule that decided, its clause, the subject's id, the status at which the call
     was judged, and the title of the scenario's rule."""
     refusal, subject_id = call.refusal, call.subject
