@@ -5,7 +5,7 @@ A compartment is the part of an account that holds one currency.
 
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
@@ -17,7 +17,7 @@ from orjson import Fragment
 from sandbox.bank import consents, statements, tokens
 from sandbox.bank.ledger import AccountLine
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Account, Grant
+from sandbox.bank.records import Grant
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
 from sandbox.banking.money import Money, is_currency
@@ -27,7 +27,11 @@ from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.failures import ADDRESS_IN_TEXT
 from sandbox.web.api.replies import ReplyContent, make_links_schema
 
-Linker = Callable[[str], dict[str, Any]]
+PAGE_SIZE_MAX = 50  # service 4.10
+LISTED = "service 4.10"  # the query parameters
+OLD = f"more than {consents.HISTORY_DAYS} days of history need a fresh authentication"
+DAY = DateField()
+SEAL = 16  # bytes of the key of a next page
 
 
 class Number(fields.Decimal):
@@ -68,40 +72,6 @@ def write_number(money: Money) -> Fragment:
     return Fragment(money.text())
 
 
-def make_accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> ReplyContent:
-    rows = [
-        {
-            "iban": account.iban,
-            "logical_id": logical_id,
-            "currency": account.first_currency,
-            "_links": {"self": link(f"/accounts/{logical_id}")},
-        }
-        for logical_id, account in accounts
-    ]
-    return ReplyContent({"_embedded": {"accounts": rows}, "_links": {"self": link("/accounts")}})
-
-
-def make_account_reply(
-    call: Call, account: Account, shown_balance: Money, balance: Callable[[str, str], Money]
-) -> ReplyContent:
-    """Returns the reply of service 2.7. `shown` is the first balance in the reply. It may include all compartments,
-    converted to euro."""
-    first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
-    other_currencies = [name for name in account.currencies if name != first]
-    content = {
-        "type": account.type,
-        "iban": account.iban,
-        "currency": first,
-        "balance": write_number(shown_balance),
-        "multicurrency": bool(other_currencies),
-        "other_compartments": [
-            {"currency": name, "balance": write_number(balance(account.iban, name))} for name in other_currencies
-        ],
-        "_links": {"self": call.link(path), "transactions": call.link(f"{path}/transactions")},
-    }
-    return ReplyContent(content)
-
-
 def make_item(line: AccountLine) -> dict[str, Any]:
     """Returns a booked transaction as JSON. It is written without a schema for speed, as a page has up to fifty of
     them."""
@@ -128,25 +98,6 @@ def make_pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
     return item
 
 
-def make_transactions_reply(
-    logical_id: str, items: list[dict[str, Any]], next_key: str | None, link: Linker
-) -> ReplyContent:
-    embedded: dict[str, Any] = {"transactions": items}
-    path = f"/accounts/{logical_id}"
-    links = {"self": link(f"{path}/transactions"), "account": link(path)}
-    if next_key is not None:
-        embedded["next_page_key"] = next_key
-        links["next"] = link(f"{path}/transactions?next={next_key}")
-    return ReplyContent({"_embedded": embedded, "_links": links})
-
-
-PAGE_SIZE_MAX = 50  # service 4.10
-LISTED = "service 4.10"  # the query parameters
-OLD = f"more than {consents.HISTORY_DAYS} days of history need a fresh authentication"
-DAY = DateField()
-SEAL = 16  # bytes of the key of a next page
-
-
 class TransactionQuery(NamedTuple):
     """The query parameters of service 4.10."""
 
@@ -160,7 +111,16 @@ class TransactionQuery(NamedTuple):
 
 def accounts(bank: Bank, call: Call) -> Answer:
     consent = statements.demand_consent(bank, call.token_grant)
-    return make_accounts_reply(statements.open_accounts(bank, consent), call.link)
+    rows = [
+        {
+            "iban": account.iban,
+            "logical_id": logical_id,
+            "currency": account.first_currency,
+            "_links": {"self": call.link(f"/accounts/{logical_id}")},
+        }
+        for logical_id, account in statements.open_accounts(bank, consent)
+    ]
+    return ReplyContent({"_embedded": {"accounts": rows}, "_links": {"self": call.link("/accounts")}})
 
 
 def account(bank: Bank, call: Call) -> Answer:
@@ -168,11 +128,23 @@ def account(bank: Bank, call: Call) -> Answer:
     account_read = statements.demand_granted_account(bank, grant, call.path["logical_id"])
     if statements.is_sca_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, describe_old_authentication(bank))
-    shown_balance, balance = statements.sum_in_euro(bank, account_read), partial(statements.read_balance, bank)
-    reply = make_account_reply(call, account_read, shown_balance, balance)
+    first, path = account_read.first_currency, f"/accounts/{call.path['logical_id']}"
+    other_currencies = [name for name in account_read.currencies if name != first]
+    content = {
+        "type": account_read.type,
+        "iban": account_read.iban,
+        "currency": first,
+        "balance": write_number(statements.sum_in_euro(bank, account_read)),
+        "multicurrency": bool(other_currencies),
+        "other_compartments": [
+            {"currency": name, "balance": write_number(statements.read_balance(bank, account_read.iban, name))}
+            for name in other_currencies
+        ],
+        "_links": {"self": call.link(path), "transactions": call.link(f"{path}/transactions")},
+    }
     if call.decisions.account_holder == "present":
-        reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in account_read.owners)
-    return reply
+        content["account_holder"] = ", ".join(bank.customers[owner].name for owner in account_read.owners)
+    return ReplyContent(content)
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
@@ -233,10 +205,14 @@ def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_
     if lacking and call.decisions.lacking_compartment == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.read_page(bank, query, None if fresh else statements.find_oldest_day(bank))
-    key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
-    waiting = [make_pending_item(bank, line) for line in page.pending]
-    items = waiting + [make_item(line) for line in page.lines]
-    return make_transactions_reply(logical_id, items, key, call.link)
+    items = [make_pending_item(bank, line) for line in page.pending] + [make_item(line) for line in page.lines]
+    embedded: dict[str, Any] = {"transactions": items}
+    path = f"/accounts/{logical_id}"
+    links = {"self": call.link(f"{path}/transactions"), "account": call.link(path)}
+    if page.following is not None:
+        key = embedded["next_page_key"] = write_key(bank.mint, grant.consent_id, page.following)
+        links["next"] = call.link(f"{path}/transactions?next={key}")
+    return ReplyContent({"_embedded": embedded, "_links": links})
 
 
 def _choose_refusal_of_old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn] | None:
