@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from inspect import isfunction
 from typing import Any
 
 import orjson
@@ -95,21 +96,7 @@ def read_extension_template(name: str) -> str | None:
 @cache
 def load_templates() -> Environment:
     environment = make_environment(ROOM, FunctionLoader(read_extension_template))
-    names = (
-        "moment",
-        "local",
-        "took",
-        "wall",
-        "clock_text",
-        "span",
-        "event",
-        "middle",
-        "short",
-        "tone",
-        "label",
-        "breakable",
-    )
-    environment.filters |= {name: getattr(formats, name) for name in (*names, "account")}
+    environment.filters |= {name: value for name, value in vars(formats).items() if isfunction(value)}
     environment.filters |= {"money": formats.amount, "machine": write_instant}
     words = ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")
     environment.globals |= {name: getattr(faults, name) for name in words}
