@@ -88,28 +88,7 @@ def make_suppression(reason: str | None) -> Row:
 
 # HTML
 
-STYLE = (
-    read_content(KIT, "tokens.css").decode()
-    + """
-*,*::before,*::after{box-sizing:border-box}
-body{font:1rem/1.5 var(--sans);margin:0 auto;max-width:64rem;
-padding:var(--space-huge) var(--space-large);color:var(--ink);
-background:var(--ground);overflow-wrap:anywhere}
-:focus-visible{outline:2px solid var(--focus);outline-offset:2px}
-h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}h2{font-size:1.0625rem;margin:.2rem 0}p{margin:.25rem 0}
-article{border:1px solid var(--line);border-left:4px solid;border-radius:var(--radius);background:var(--paper);
-padding:.5rem 1rem;margin:.75rem 0}
-.error{border-left-color:var(--bad)}.warning{border-left-color:var(--wait)}.advice{border-left-color:var(--move)}
-.waved{border-left-style:dotted}code{font:.8125rem var(--mono)}small{color:var(--quiet)}a{color:var(--accent)}
-article>ul,details>ul{margin:.25rem 0;padding:0;list-style:none}summary{cursor:pointer;margin:.25rem 0}
-article>ul>li,details>ul>li{border-top:1px solid var(--line);padding:.25rem 0}
-.pass{border-left-color:var(--good)}
-table{background:var(--paper);border-collapse:collapse;width:100%}
-td,th{text-align:left;vertical-align:top;padding:.35rem .75rem}tr{border-bottom:1px solid var(--line)}
-@media(max-width:40rem){body{padding:var(--space-large)}
-table,thead,tbody,tr,td{display:block}th{display:none}tr{padding:.5rem .75rem}td{padding:0}}
-"""
-)
+STYLE = "\n".join(read_content(KIT, name).decode() for name in ("tokens.css", "report.css"))
 
 
 def write_article(kind: str, title: str, content: str) -> str:
