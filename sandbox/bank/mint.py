@@ -47,7 +47,3 @@ class Mint:
     def draw_digits(self, count: int) -> str:
         """Returns a number of `count` digits, such as the code of a card reader."""
         return str(int.from_bytes(self._draw(8)) % 10**count).zfill(count)
-
-    def draw_fraction(self) -> float:
-        """Returns a number from 0 up to 1, without 1."""
-        return int.from_bytes(self._draw(7)) / 2**56

@@ -327,7 +327,3 @@ def make_invalid(name: str, reason: str, clause: str | None = None, **decided_by
 
 def make_invalid_header(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
     return Refusal(Error.HEADER_INVALID, input=name, why=reason, clause=clause, decided_by=decided_by)
-
-
-def make_missing(name: str, clause: str | None = None, **decided_by: object) -> Refusal:
-    return Refusal(Error.INPUT_MISSING, input=name, clause=clause, decided_by=decided_by)

@@ -61,17 +61,12 @@ def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, argume
     return _shorten(f"{previous!r}/{number!r}/{act_id!r}/{at!r}/{verb!r}/{made!r}/".encode() + arguments)
 
 
-def make_next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> ActRow:
-    number = head.acts + 1
-    mark = act_mark(head.mark, number, act_id, at, verb, arguments, made)
-    return ActRow(world, number, act_id, at, verb, arguments, made, mark)
-
-
 def chain_rows(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
     """Yields rows for acts that follow a position in the log. The mark of each row includes the mark of the row before
     it."""
     for columns in acts:
-        row = make_next_row(world, head, *columns)
+        number = head.acts + 1
+        row = ActRow(world, number, *columns, act_mark(head.mark, number, *columns))
         head = row.head
         yield row
 

@@ -113,35 +113,31 @@ class PostgresDatabase(Database):
         self._is_closed = False
         self._random = Random()
         try:
-            self._begin_with_others(makes)
+            # If several servers make the tables at once, all but the first try again and then find the tables.
+            self._repeat(lambda: self.begin(makes), AgainError, TakenError)
         except BaseException:
             self.close()
             raise
-
-    def _begin_with_others(self, makes: bool) -> None:
-        """Makes the tables. If several servers do so at once, all but the first try again and then find the tables."""
-        for tries_left in reversed(range(TRIES)):
-            try:
-                self.begin(makes)
-                return
-            except (AgainError, TakenError):
-                if not tries_left:
-                    raise
-                self._pause(TRIES - tries_left)
 
     def has_tables(self) -> bool:
         return self.select("SELECT to_regclass('about') IS NOT NULL") == [(True,)]
 
     def select(self, query: str, *values: Any) -> list[Row]:
-        return self._run_repeatedly(lambda connection: _fetch_rows(connection, query, values))
+        def work() -> list[Row]:
+            with self._borrow() as connection:
+                return _fetch_rows(connection, query, values)
+
+        try:
+            return self._repeat(work, AgainError)
+        except AgainError as error:  # a transaction around this query is not repeated for it
+            raise StateFileError(str(error)) from error
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
         """Yields a transaction. Raises AgainError if repeating the whole transaction can succeed, such as after a
         connection broke before the commit. Raises CommitUnknownError if it broke during the commit."""
-        connection = self._take()
-        transaction = PostgresTransaction(connection)
-        try:
+        with self._borrow() as connection:
+            transaction = PostgresTransaction(connection)
             yield transaction
             if transaction.writes:
                 try:
@@ -150,6 +146,13 @@ class PostgresDatabase(Database):
                     if _is_broken(connection):
                         raise CommitUnknownError(f"{self.path}: {_describe(error)}") from error
                     raise
+
+    @contextmanager
+    def _borrow(self) -> Iterator[_BoundedConnection]:
+        """Lends a connection. Raises AgainError if the work within the block failed and repeating it can succeed."""
+        connection = self._take()
+        try:
+            yield connection
         except psycopg.Error as error:
             kind = (
                 AgainError
@@ -164,28 +167,15 @@ class PostgresDatabase(Database):
 
     def repeat(self, work: Callable[[], T]) -> T:
         """Repeats a transaction while the database cannot serialize it with others."""
+        return self._repeat(work, AgainError)
+
+    def _repeat(self, work: Callable[[], T], *errors: type[Exception]) -> T:
+        """Repeats work that ended with one of these errors, at most TRIES times, with longer pauses between."""
         for number in range(1, TRIES):
-            with suppress(AgainError):
+            with suppress(*errors):
                 return work()
-            self._pause(number)
+            threading.Event().wait(PAUSE * number * (0.5 + self._random.random()))
         return work()
-
-    def _run_repeatedly(self, work: Callable[[_BoundedConnection], T]) -> T:
-        """Runs a single query. If it fails and another try may succeed, repeats it, also on another connection."""
-        for number in range(1, TRIES + 1):
-            connection = self._take()
-            try:
-                return work(connection)
-            except (psycopg.Error, UnicodeDecodeError) as error:
-                if number == TRIES or not _is_worth_repeating(error, connection):
-                    raise StateFileError(f"{self.path}: {_describe(error)}") from error
-            finally:
-                self._give_back(connection)
-            self._pause(number)
-        raise AssertionError("the last try returns or raises")
-
-    def _pause(self, number: int) -> None:
-        threading.Event().wait(PAUSE * number * (0.5 + self._random.random()))
 
     def read_time(self) -> float:
         return float(self.select(f"SELECT {NOW}")[0][0])
@@ -266,6 +256,8 @@ def _fetch_rows(connection: _BoundedConnection, query: str, values: Row) -> list
     except ELSEWHERE:
         connection.close()
         raise
+    except UnicodeDecodeError as error:
+        raise psycopg.DataError(str(error)) from error
 
 
 def _is_worth_repeating(error: Exception, connection: _BoundedConnection) -> bool:
