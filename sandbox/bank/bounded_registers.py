@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from itertools import islice
 from typing import TypeVar
 
+from sandbox.contract.decisions import Decisions
+
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -15,31 +17,28 @@ SHARE = 10  # a tenth at once: one by one, a map would be walked from its emptie
 
 
 def forget_oldest(
-    register: dict[Key, Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
+    register: dict[Key, Value], decisions: Decisions, weigh: Callable[[Value], int] | None = None
 ) -> list[Key]:
-    """Drops the oldest entries beyond `most`, or beyond `weight_max` bytes. Returns their keys."""
-    count = _count_excess(register.values(), len(register), most, weight_max, weigh)
-    dropped = list(islice(register, count))
+    """Drops the oldest entries beyond the settings `remembered_max` and `remembered_bytes_max`. Returns their keys.
+    `weigh` returns the bytes of an entry. Without it, only the number of entries is bounded."""
+    dropped = list(islice(register, _count_excess(register.values(), decisions, weigh)))
     for key in dropped:
         del register[key]
     return dropped
 
 
-def forget_first(
-    register: list[Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
-) -> None:
-    """Drops the oldest entries of a list beyond `most`, or beyond `weight_max` bytes."""
-    del register[: _count_excess(register, len(register), most, weight_max, weigh)]
+def forget_first(register: list[Value], decisions: Decisions, weigh: Callable[[Value], int]) -> None:
+    """Drops the oldest entries of a list beyond the same two settings."""
+    del register[: _count_excess(register, decisions, weigh)]
 
 
-def _count_excess(
-    values: Collection[Value], length: int, most: int, weight_max: int, weigh: Callable[[Value], int] | None
-) -> int:
+def _count_excess(values: Collection[Value], decisions: Decisions, weigh: Callable[[Value], int] | None) -> int:
+    length, most = len(values), decisions.remembered_max
     if length > most:
         return length - most + most // SHARE
     if weigh is None or length % WEIGHED_EVERY:
         return 0
-    weights = list(map(weigh, values))
+    weights, weight_max = list(map(weigh, values)), decisions.remembered_bytes_max
     total, count = sum(weights), 0
     if total > weight_max:
         while total > weight_max - weight_max // SHARE:

@@ -2,7 +2,6 @@
 7)."""
 
 import math
-from datetime import timedelta
 from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
@@ -64,33 +63,21 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
     """Schedules each batch of a file for its own day, after the last signature (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
     bulk.signed_on = bank.clock.today
+    decisions = bank.decisions_of(bulk)
     for part in bulk.payable_parts:
         bank.move(part, Trigger.SIGNED)
         bulk.unpaid += 1
         _count(bank, bulk, part, +1)
         part.executes_on = bulk_checks.find_day_of_batch(bank, part)
-        bank.agenda.add(
-            compute_due_time(part, bank.clock.now + _compute_execution_delay(bank, bulk, part)),
-            part.id,
-            Trigger.EXECUTED,
-        )
-
-
-def _compute_execution_delay(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
-    """Returns the time from the signature of a file to the execution of a batch that is due on the same day."""
-    decisions = bank.find_decisions(bulk)
-    if part.paying.is_instant:
-        return decisions.instant_settlement
-    return decisions.bulk_execution
+        delay = decisions.instant_settlement if part.paying.is_instant else decisions.bulk_execution
+        bank.agenda.add(compute_due_time(part, bank.clock.now + delay), part.id, Trigger.EXECUTED)
 
 
 def execute(bank: Bank, part: Batch) -> None:
     """Executes a batch if funds allow, as for single payments, and updates the file's status."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
-    closed = accounts.is_closed(bank, part.debtor.iban)
-    if not closed and accounts.compute_execution_funds(bank, part.debtor) >= Money(
-        batch.control_sum, batch.debtor_currency
-    ):
+    closed, needs = accounts.is_closed(bank, part.debtor.iban), Money(batch.control_sum, batch.debtor_currency)
+    if not closed and accounts.compute_execution_funds(bank, part.debtor) >= needs:
         bank.move(part, Trigger.EXECUTED)
         for name, refund in entries.book(bank, part).items():
             returns.promise(bank, name, refund)

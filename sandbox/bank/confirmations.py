@@ -130,7 +130,7 @@ def _choose(bank: Bank, request: ApprovalRequest, method: str) -> None:
         session.numbers = _draw_numbers_around(bank, session.compare) if method == IDENTITY_APP else ()
         session.approval_until = bank.clock.now + bank.decisions.app_approval_life
         bank.approvals[session.approval] = session.id
-        forget_oldest(bank.approvals, bank.decisions.remembered_max, bank.decisions.remembered_bytes_max, len)
+        forget_oldest(bank.approvals, bank.decisions, len)
 
 
 def _draw_numbers_around(bank: Bank, right: str) -> tuple[str, ...]:

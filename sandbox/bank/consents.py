@@ -88,10 +88,7 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
 
 def _offer(bank: Bank, address: ConsentAddress) -> None:
     bank.consent_addresses[address.token] = address
-    most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
-    for token in forget_oldest(
-        bank.consent_addresses, most, weight_max, lambda remembered: len(remembered.redirect_uri)
-    ):
+    for token in forget_oldest(bank.consent_addresses, bank.decisions, lambda offered: len(offered.redirect_uri)):
         bank.answered.pop(token, None)
 
 

@@ -21,7 +21,7 @@ from sandbox.bank.records import (
 )
 from sandbox.bank.state import Bank
 from sandbox.contract import kinds
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.contract.moves import Status
 
 CONFLICTS_SHOWN = 10  # ids that a refusal lists if several initiations have the same reference
@@ -74,9 +74,7 @@ def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) ->
 def demand_name(bank: Bank, name: str) -> None:
     """Refuses characters outside the SEPA set, under the axis `names` (service 2.1 rule 9)."""
     if SEPA_SET.fullmatch(name) is None and bank.decisions.names == "sepa":
-        raise Refusal(
-            Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set", clause="choice 5"
-        )
+        raise make_invalid("creditor_name", "it has a character outside the SEPA set", "choice 5")
 
 
 def is_refused_late(bank: Bank, name: str) -> bool:
@@ -102,7 +100,7 @@ def find_repeated_initiation(
     ):
         return answer(bank, request_key, earlier)
     if same_reference and bank.decisions.duplicate_external == "refused":
-        raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before", clause="choice 5")
+        raise make_invalid("endtoend_identification", "it was used before", "choice 5")
     return None
 
 
@@ -219,8 +217,7 @@ def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: st
     bank.asked.setdefault(
         (request_key.client_id, request_key.request_id), AcceptedRequest(request_key.fingerprint, subject_id, sca_token)
     )
-    if len(bank.asked) > bank.decisions.remembered_max:
-        forget_oldest(bank.asked, bank.decisions.remembered_max)
+    forget_oldest(bank.asked, bank.decisions)
 
 
 # Addresses at which a PSU signs (service 4.6 rule 3, choice 5).

@@ -5,7 +5,7 @@ from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.records import Debtor, Origin, Payment, PaymentRequest
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import find_country
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.products import PRODUCTS
 
@@ -49,19 +49,10 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     is_direct = execution.find_day_of_payment(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
-        reason, decided_by = (
-            "the account has no such compartment",
-            {"currency": debtor.currency, "has": account.currencies},
-        )
-        raise Refusal(
-            Error.INPUT_INVALID, input="debtor_account.currency", why=reason, clause="choice 5", decided_by=decided_by
-        )
+        reason, has = "the account has no such compartment", account.currencies
+        raise make_invalid("debtor_account.currency", reason, "choice 5", currency=debtor.currency, has=has)
     if order.creditor.iban == debtor.iban and bank.decisions.self_payment == "refused":
-        reason = "it is the account that pays"
-        paying = {"iban": debtor.iban}
-        raise Refusal(
-            Error.INPUT_INVALID, input="creditor_account.iban", why=reason, clause="choice 5", decided_by=paying
-        )
+        raise make_invalid("creditor_account.iban", "it is the account that pays", "choice 5", iban=debtor.iban)
     if not PRODUCTS[order.product].sepa and not account.non_sepa:
         raise Refusal(Error.NON_SEPA_BARRED, input=accounts.FIELD, decided_by={"non_sepa": False})
     kind = bank.customers[account.owners[0]].kind
@@ -89,10 +80,8 @@ def demand_date(bank: Bank, order: PaymentRequest) -> None:
     ahead = (order.execution_date - bank.clock.today).days
     if not 0 <= ahead <= bank.decisions.execution_days_ahead_max:
         reason = f"it must lie from today to {bank.decisions.execution_days_ahead_max} days ahead"
-        decided_by = {"today": bank.clock.today, "asked": order.execution_date, "days_ahead": ahead}
-        raise Refusal(
-            Error.INPUT_INVALID, input="requested_execution_date", why=reason, clause="choice 5", decided_by=decided_by
-        )
+        facts = {"today": bank.clock.today, "asked": order.execution_date, "days_ahead": ahead}
+        raise make_invalid("requested_execution_date", reason, "choice 5", **facts)
 
 
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:

@@ -136,13 +136,7 @@ def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
         return
     number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
     bank.callbacks.append(CallbackNote(number, bank.clock.now, subject, redirect))
-    decisions = bank.decisions
-    forget_first(
-        bank.callbacks,
-        decisions.remembered_max,
-        decisions.remembered_bytes_max,
-        lambda callback: len(callback.redirect),
-    )
+    forget_first(bank.callbacks, bank.decisions, lambda callback: len(callback.redirect))
 
 
 def _answer(bank: Bank, token: str, psu: Psu) -> str | None:

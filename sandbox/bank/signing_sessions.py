@@ -21,8 +21,7 @@ def open_session(bank: Bank, address: str, state: str | None = None) -> str:
     """Opens a session. Returns its id."""
     session = Session(bank.mint.draw_secret(), address, state)
     bank.sessions[session.id] = session
-    most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
-    forget_oldest(bank.sessions, most, weight_max, lambda opened: len(opened.state or ""))
+    forget_oldest(bank.sessions, bank.decisions, lambda opened: len(opened.state or ""))
     return session.id
 
 

@@ -23,7 +23,7 @@ from sandbox.banking.recurrence import (
 )
 from sandbox.banking.remittance import read_structured
 from sandbox.contract import kinds
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, make_invalid
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.reasons import Reason
 
@@ -44,10 +44,8 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
     beneficiary = bank.accounts.get(order.creditor_iban)
     if order.variable and (beneficiary is None or not beneficiary.is_savings):  # service 2.2 rule 1
         reason = "a variable standing order pays into a savings account of this bank"
-        pays = {"periodic_payment_type": "VARIABLE", "type": beneficiary.type if beneficiary else None}
-        raise Refusal(
-            Error.INPUT_INVALID, input="creditor_account.iban", why=reason, clause="service 2.2.1", decided_by=pays
-        )
+        facts = {"periodic_payment_type": "VARIABLE", "type": beneficiary.type if beneficiary else None}
+        raise make_invalid("creditor_account.iban", reason, "service 2.2.1", **facts)
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
         demand_fit(bank, order, order.debtor)
@@ -67,10 +65,8 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
     """Checks the debtor's account. Refuses an account that needs two signatures (service 1)."""
     account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
-        reason, has = "it takes a compartment in EUR", {"currency": debtor.currency, "has": account.currencies}
-        raise Refusal(
-            Error.INPUT_INVALID, input="debtor_account.currency", why=reason, clause="service 2.2", decided_by=has
-        )
+        reason, has = "it takes a compartment in EUR", account.currencies
+        raise make_invalid("debtor_account.currency", reason, "service 2.2", currency=debtor.currency, has=has)
     if account.signatures_required > 1:
         reason = "a standing order cannot leave an account that needs two signatures"
         decided_by = {"signatures_required": account.signatures_required, "signatures_allowed": 1}

@@ -7,7 +7,7 @@ from sandbox.bank.bounded_registers import drop_invalid, forget_oldest
 from sandbox.bank.records import Code, Grant, PairKey, RegisteredClient, ScaToken, TokenPair
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, make_invalid
 
 LONG_PARTS = 34  # of a long token, 43 characters each
 
@@ -36,10 +36,7 @@ def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[st
     if bank.decisions.callback_arrival == "late":
         until = bank.clock.now
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
-    decisions = bank.decisions
-    forget_oldest(
-        bank.codes, decisions.remembered_max, decisions.remembered_bytes_max, lambda issued: len(issued.redirect_uri)
-    )
+    forget_oldest(bank.codes, bank.decisions, lambda issued: len(issued.redirect_uri))
     return code
 
 
@@ -121,7 +118,7 @@ def exchange_code(
     sca_token = bank.mint.draw_secret()
     until = bank.clock.now + bank.decisions.sca_token_life
     bank.sca_tokens[sca_token] = ScaToken(code_row.grant.consent_id, until)
-    forget_oldest(bank.sca_tokens, bank.decisions.remembered_max)
+    forget_oldest(bank.sca_tokens, bank.decisions)
     return replace(issued, sca_token=sca_token)
 
 
@@ -152,8 +149,8 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
         bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token"
     )
     if scope is not None and scope != pair.grant.scope:
-        reason, decided_by = f"granted was {pair.grant.scope}", {"scope": scope, "granted": pair.grant.scope}
-        raise Refusal(Error.INPUT_INVALID, input="scope", why=reason, clause="service 4.8", decided_by=decided_by)
+        granted = pair.grant.scope
+        raise make_invalid("scope", f"granted was {granted}", "service 4.8", scope=scope, granted=granted)
     _demand_served(pair.grant.scope, version)
     demand_consent(bank, pair.grant.consent_id)
     return _issue(bank, pair.grant, pair.code)

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.bounded_registers import drop_invalid, forget_first, forget_oldest
+from sandbox.contract.decisions import Decisions
 from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.snapshot import replay
@@ -32,15 +33,15 @@ def tpp(world: World, app: Flask) -> Tpp:
 
 
 def test_the_oldest_go_first_and_several_at_once() -> None:
-    register = dict.fromkeys(range(100), "x")
-    assert forget_oldest(register, 100) == []
+    register, decisions = dict.fromkeys(range(100), "x"), Decisions(remembered_max=100)
+    assert forget_oldest(register, decisions) == []
     register[100] = "x"
-    assert forget_oldest(register, 100) == list(range(11))
+    assert forget_oldest(register, decisions) == list(range(11))
     assert list(register) == list(range(11, 101))
     kept = list(range(101))
-    forget_first(kept, 101)
+    forget_first(kept, Decisions(remembered_max=101), int)
     assert len(kept) == 101
-    forget_first(kept, 100)
+    forget_first(kept, decisions, int)
     assert kept == list(range(11, 101))
 
 

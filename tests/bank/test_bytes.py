@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.bounded_registers import WEIGHED_EVERY, forget_first, forget_oldest
+from sandbox.contract.decisions import Decisions
 from sandbox.extensions.referee.stream import find_referee
 from sandbox.storage.memory_log import MemoryLog
 from sandbox.storage.state_hash import hash_state
@@ -126,15 +127,16 @@ def test_a_state_of_four_thousand_characters_is_the_longest(tpp: Tpp, world: Wor
 
 
 def test_texts_of_callers_are_weighed_now_and_then_and_the_oldest_go() -> None:
+    decisions = Decisions(remembered_max=10_000, remembered_bytes_max=100_000)
     register = dict.fromkeys(range(WEIGHED_EVERY - 1), "x" * 1000)
-    assert forget_oldest(register, 10_000, 100_000, len) == []
+    assert forget_oldest(register, decisions, len) == []
     register[-1] = "x" * 1_000
-    gone = forget_oldest(register, 10_000, 100_000, len)
+    gone = forget_oldest(register, decisions, len)
     assert gone == list(range(WEIGHED_EVERY - 90)) and len(register) == 90
     kept = ["x" * 1_000] * WEIGHED_EVERY
-    forget_first(kept, 10_000, 1_000_000, len)
+    forget_first(kept, replace(decisions, remembered_bytes_max=1_000_000), len)
     assert len(kept) == WEIGHED_EVERY
-    forget_first(kept, 10_000, 100_000, len)
+    forget_first(kept, decisions, len)
     assert len(kept) == 90
 
 
