@@ -37,7 +37,7 @@ from sandbox.contract.decisions import SETTINGS, Decisions, list_settings, with_
 from sandbox.contract.moves import Status
 from sandbox.people.fixtures import Fixtures, Profile
 from sandbox.people.habits import DayPattern, Habit
-from sandbox.storage.record_names import NAMES, RECORDS, stored_as
+from sandbox.storage.format import NAMES, RECORDS, stored_as
 
 T = TypeVar("T")
 Defaults = tuple[tuple[str, Any], ...]  # names of fields or parameters, each with its default or MISSING

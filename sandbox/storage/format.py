@@ -1,6 +1,11 @@
-"""The tables of a state, in SQL that SQLite and PostgreSQL share, and the errors of a state."""
+"""The format of a state: its tables in SQL that SQLite and PostgreSQL share, the classes whose records it has, and the
+errors of a state."""
 
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 FORMAT = "bank-sandbox state"
 VERSION = 1
@@ -38,6 +43,10 @@ TABLES = (
     # The machine's time up to which running worlds of a file may have answered.
     "CREATE TABLE clock (latest DOUBLE PRECISION NOT NULL, mark BIGINT NOT NULL)",
 )
+# The classes whose records are stored, by their names in stored data. A name never changes. The codec imports the bank
+# and registers its classes. Classes of other packages register themselves.
+RECORDS: dict[str, type[Any]] = {}
+NAMES: dict[type[Any], str] = {}
 OF_A_WORLD = ("acts", "checkpoints", "pieces", "calls", "aside", "counts")
 
 
@@ -51,6 +60,17 @@ class ActsDeletedError(StateFileError):
 
 class DamageError(StateFileError):
     """Something in the state is not as it was written."""
+
+
+def stored_as(name: str) -> Callable[[type[T]], type[T]]:
+    """Registers the class, so that acts, beginnings and exports can contain its records."""
+
+    def register(kind: type[T]) -> type[T]:
+        RECORDS[name] = kind
+        NAMES[kind] = name
+        return kind
+
+    return register
 
 
 def find_program_version() -> str:

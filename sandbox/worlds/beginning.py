@@ -17,7 +17,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.people import Fixtures, open_bank
 from sandbox.people.life import PEOPLE_SEEDS
 from sandbox.storage.codec import decode_bytes, encode_bytes, make_record
-from sandbox.storage.record_names import stored_as
+from sandbox.storage.format import stored_as
 from sandbox.worlds.clock import Pace
 from sandbox.worlds.faults import Fault, OrderedFaults
 from sandbox.worlds.holds import StoredHold

@@ -17,8 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from sandbox.banking.durations import LAST_MOMENT
-from sandbox.storage.format import StateFileError
-from sandbox.storage.record_names import stored_as
+from sandbox.storage.format import StateFileError, stored_as
 from sandbox.storage.store import Store
 
 AHEAD = 0.5  # seconds that the time in a state file may be ahead of the last answer, so that few answers write it

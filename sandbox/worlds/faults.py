@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from sandbox.storage.record_names import stored_as
+from sandbox.storage.format import stored_as
 
 if TYPE_CHECKING:
     from sandbox.bank.state import Bank

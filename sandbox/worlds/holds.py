@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.storage.format import StateFileError
-from sandbox.storage.record_names import stored_as
+from sandbox.storage.format import StateFileError, stored_as
 from sandbox.worlds.faults import CallCondition, ChangeRunner
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.people.fixtures import load_fixtures
 from sandbox.storage import checkpoint
 from sandbox.storage.codec import encode, list_defaults
-from sandbox.storage.record_names import RECORDS
+from sandbox.storage.format import RECORDS
 from sandbox.storage.transfer.form import SHIPPED, SHIPPED_FIXTURES, compute_people_digest
 from sandbox.worlds import call_history
 

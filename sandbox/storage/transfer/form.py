@@ -21,8 +21,8 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
 from sandbox.people.fixtures import Fixtures, load_fixtures
 from sandbox.storage.codec import encode
+from sandbox.storage.format import stored_as
 from sandbox.storage.memory_log import Act
-from sandbox.storage.record_names import stored_as
 from sandbox.storage.transfer.bounds import demand_bounds
 from sandbox.worlds.beginning import Beginning
 from sandbox.worlds.calls import Exchange
