@@ -1,12 +1,12 @@
 """The command `open`, which opens a page of a running sandbox in the browser."""
 
-from difflib import get_close_matches
 from urllib.parse import quote
 
 import click
 
 from sandbox.commands.completion import find_completer
 from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.screen import suggest_nearest
 
 CONSOLE = "/_sandbox/"
 PAGES = {
@@ -45,8 +45,7 @@ def find_page(far: RemoteWorld, target: str | None) -> str:
     far.call("GET", "/health")
     path = PAGES.get(target or "console") or find_page_of_id(far, target or "")
     if path is None:
-        near = get_close_matches(target or "", PAGES, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = suggest_nearest(target or "", PAGES)
         raise click.ClickException(
             f"world {far.world} has no page and no id {target!r:.80}.{hint} Pages: {', '.join(PAGES)}"
         )

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote
 
@@ -11,7 +10,7 @@ import click
 
 from sandbox.commands.completion import find_completer
 from sandbox.commands.options import ask_first, option, url_option
-from sandbox.commands.screen import draw_progress, format_json, format_list, limit_rows
+from sandbox.commands.screen import draw_progress, format_json, format_list, limit_rows, suggest_nearest
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
 
@@ -55,8 +54,7 @@ class RemoteWorld:
         except Refused as no:
             if no.status != 404:
                 raise
-            near = get_close_matches(name, [str(row["name"]) for row in self.server.listed("worlds")], 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = suggest_nearest(name, [str(row["name"]) for row in self.server.listed("worlds")])
             raise click.ClickException(f"there is no world {name!r}.{hint} `bank-sandbox worlds` lists them") from None
         self._is_there = True
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from difflib import get_close_matches
 from shutil import get_terminal_size
 from typing import Any, TypeVar
 
@@ -28,6 +29,12 @@ def format_json(body: Any) -> str:
 def _convert_number(value: Any) -> float:
     assert isinstance(value, Decimal)
     return float(value)
+
+
+def suggest_nearest(name: str, names: Iterable[str]) -> str:
+    """Returns a sentence with the most similar name, or an empty text if no name is similar."""
+    near = get_close_matches(name, list(names), 1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def is_on_terminal() -> bool:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.docs import write_commands_page
 from sandbox.commands.options import INSTANT, SEED, Seed, add_options, explain_errors, option
-from sandbox.commands.state_options import CapacityOptions, StateOptions
+from sandbox.commands.serve_options import AccessOptions, CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
 from sandbox.server_address import HOST, PORT, URL, make_openable
 from sandbox.storage.long_work import keep_pauses_short
@@ -76,7 +75,6 @@ def serve(
 
     if context.obj is not None:
         context.obj()
-    storage.refuse_old_options()
     access.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     guarded = seed is None and access.is_on_a_network

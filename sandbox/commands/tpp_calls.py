@@ -2,7 +2,6 @@
 (choice 12)."""
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from sandbox.commands.completion import find_completer
 from sandbox.commands.options import combine_options
 from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.screen import suggest_nearest
 from sandbox.contract.kinds import BULK
 from sandbox.contract.moves import Status
 
@@ -47,8 +47,7 @@ def demand_controls(far: RemoteWorld, customer: str | None) -> None:
     customers = [str(row["customer"]) for row in far.controls.listed("customers")]
     if customer is None or customer in customers:
         return
-    near = get_close_matches(customer, customers, 1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = suggest_nearest(customer, customers)
     raise click.BadParameter(
         f"{customer!r} is no customer of this bank.{hint} `bank-sandbox customers` lists them",
         param_hint="'--customer'",

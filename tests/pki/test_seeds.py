@@ -13,9 +13,9 @@ from werkzeug.test import TestResponse
 from sandbox.app import assemble
 from sandbox.bank.mint import Mint
 from sandbox.banking.durations import read_instant
-from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.options import Seed, read_seed
 from sandbox.commands.serve import describe_seed, make_server_beginning
+from sandbox.commands.serve_options import AccessOptions
 from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import open_store
 from sandbox.worlds.beginning import compute_secret, compute_seed
