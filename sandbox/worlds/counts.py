@@ -1,7 +1,9 @@
 """Counts of calls and notes about calls, which are neither in the bank nor in its log.
 
-- The calls of each client, for the limits (service 4.1: 429). - The axes whose decision a call has read. - The number,
-statuses and durations of each operation's calls, for monitoring."""
+- The calls of each client, for the limits (service 4.1: 429).
+- The axes whose decision a call has read.
+- The number, statuses and durations of each operation's calls, for monitoring.
+"""
 
 import threading
 from bisect import bisect_left

@@ -3,7 +3,7 @@
 Rules and faults are checked by the shapes that read them in a scenario, so their bounds are defined once.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -38,11 +38,11 @@ SIGNATURES_MAX = 9
 Check = Callable[[Any], str | None]  # what is wrong
 
 
-def _make_one_of_check(words: Container[str], shown: str) -> Check:
-    return lambda value: None if value in words else f"it is one of {shown}"
+def _make_one_of_check(words: Collection[str]) -> Check:
+    return lambda value: None if value in words else f"it is one of {', '.join(words)}"
 
 
-def _make_each_of_check(words: tuple[str, ...]) -> Check:
+def _make_each_of_check(words: Collection[str]) -> Check:
     return lambda values: None if {*values} <= {*words} else f"each is one of {', '.join(words)}"
 
 
@@ -61,21 +61,21 @@ def _find_wrong_count(value: int) -> str | None:
 LIMITS: dict[str, Check] = {"limit_day": _find_negative, "limit_week": _find_negative}
 FIELDS: dict[type[Any], dict[str, Check]] = {
     Customer: {
-        "kind": _make_one_of_check(CUSTOMER_KINDS, ", ".join(CUSTOMER_KINDS)),
-        "language": _make_one_of_check(SCREENS, ", ".join(SCREENS)),
+        "kind": _make_one_of_check(CUSTOMER_KINDS),
+        "language": _make_one_of_check(SCREENS),
         "methods": _make_each_of_check(METHODS),
         "fees": _find_negative_fee,
         **LIMITS,
     },
     Account: {
-        "type": _make_one_of_check(ACCOUNT_TYPES, ", ".join(ACCOUNT_TYPES)),
-        "balance_shown": _make_one_of_check(BALANCES_SHOWN, ", ".join(BALANCES_SHOWN)),
+        "type": _make_one_of_check(ACCOUNT_TYPES),
+        "balance_shown": _make_one_of_check(BALANCES_SHOWN),
         "signatures_required": _find_wrong_count,
         "overdraft": _find_negative,
         **LIMITS,
     },
     RegisteredClient: {"roles": _make_each_of_check(ROLES)},
-    Profile: {"life": _make_one_of_check(LIVES, ", ".join(LIVES))},
+    Profile: {"life": _make_one_of_check(LIVES)},
 }
 # The acts that change fields of a record, with the record.
 AMENDED: dict[str, type[Any]] = {
