@@ -72,30 +72,23 @@ env_row = functools.partial(option_row, make=option)
 
 def add_options(kind: type[Any], word: str) -> Callable[[Any], Any]:
     """Returns a decorator that adds the options of a class to a command. The command gets an object of the class."""
-
-    def decorate(command: Any) -> Any:
-        @functools.wraps(command)
-        def gathered(*words: Any, **options: Any) -> Any:
-            values = {row.name: options.pop(row.name) for row in fields(kind)}
-            return command(*words, **{word: kind(**values)}, **options)
-
-        return combine_options(*(row.metadata["option"](row.name) for row in fields(kind) if row.metadata))(gathered)
-
-    return decorate
+    return _add_options_of_all([kind], word, lambda values: values[0])
 
 
 def add_extension_options(command: str, word: str) -> Callable[[Any], Any]:
     """Returns a decorator that adds the options of extensions to a command. The command gets a list of objects with
     their values."""
-    kinds = [load(name) for name in find_addresses("options", command)]
+    return _add_options_of_all([load(name) for name in find_addresses("options", command)], word, list)
 
-    def decorate(function: Any) -> Any:
-        @functools.wraps(function)
+
+def _add_options_of_all(kinds: list[type[Any]], word: str, join: Callable[[list[Any]], object]) -> Callable[[Any], Any]:
+    def decorate(command: Any) -> Any:
+        @functools.wraps(command)
         def gathered(*words: Any, **options: Any) -> Any:
-            option_values = [kind(**{row.name: options.pop(row.name) for row in fields(kind)}) for kind in kinds]
-            return function(*words, **{word: option_values}, **options)
+            values = [kind(**{row.name: options.pop(row.name) for row in fields(kind)}) for kind in kinds]
+            return command(*words, **{word: join(values)}, **options)
 
-        rows = [row for kind in kinds for row in fields(kind)]
+        rows = [row for kind in kinds for row in fields(kind) if row.metadata]
         return combine_options(*(row.metadata["option"](row.name) for row in rows))(gathered)
 
     return decorate
