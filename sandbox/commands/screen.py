@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from difflib import get_close_matches
 from shutil import get_terminal_size
 from typing import Any, TypeVar
 
+from sandbox.banking.names import find_nearest
 from sandbox.contract.moves import STATUS_STYLES
 
 Item = TypeVar("Item")
@@ -33,8 +33,8 @@ def _convert_number(value: Any) -> float:
 
 def suggest_nearest(name: str, names: Iterable[str]) -> str:
     """Returns a sentence with the most similar name, or an empty text if no name is similar."""
-    near = get_close_matches(name, list(names), 1)
-    return f" Did you mean {near[0]}?" if near else ""
+    near = find_nearest(name, names)
+    return f" Did you mean {near}?" if near else ""
 
 
 def is_on_terminal() -> bool:
