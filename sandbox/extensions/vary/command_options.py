@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sandbox.commands.options import env_row, explain_errors, option_row
-from sandbox.commands.screen import format_json as json_text
+from sandbox.commands.screen import format_json
 
 if TYPE_CHECKING:
     from sandbox.extensions.vary.lie_verdict import AllowedLies
@@ -167,7 +167,7 @@ class VaryOptions:
         except OSError as error:
             raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
         if as_json:
-            click.echo(json_text(report.as_json(verdict)))
+            click.echo(format_json(report.as_json(verdict)))
         else:
             for line in report.describe_verdict(verdict):
                 print_line(line)

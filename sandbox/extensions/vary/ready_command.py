@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.options import add_options, explain_errors, json_option, option_row
-from sandbox.commands.screen import format_json as json_text
+from sandbox.commands.screen import format_json
 from sandbox.extensions.vary.command import STOPPED, open_trial, print_failure, show_progress
 from sandbox.extensions.vary.command_options import FILE, CommandRunOptions, make_results_row, make_strength_row
 
@@ -103,7 +103,7 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
     except OSError as error:
         raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
     if options.json:
-        click.echo(json_text(document))
+        click.echo(format_json(document))
     else:
         print_document(document, options.output)
     sys.exit(0 if document["ready"] else NOT_READY)
@@ -237,7 +237,7 @@ def verify_document(file: Path, as_json: bool) -> None:
 
     problems: Sequence[str] = list_problems(file)
     if as_json:
-        click.echo(json_text({"file": str(file), "problems": problems}))
+        click.echo(format_json({"file": str(file), "problems": problems}))
     for problem in problems if not as_json else ():
         click.echo(problem, err=True)
     if problems:
