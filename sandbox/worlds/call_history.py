@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import groupby
 from logging import getLogger
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -412,6 +413,7 @@ def read_attachments(store: Store, row: int) -> StoredAttachments:
     return stored
 
 
+@cache
 def compute_attachments_digest() -> str:
     """Returns a digest of the program that can read the attachments, including the extensions that listen to calls."""
     listening = (str(place) for place in list_folders("listener"))

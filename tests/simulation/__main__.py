@@ -18,6 +18,9 @@ from tests.simulation.director import STEPS, Director
 if TYPE_CHECKING:
     from tests.postgres import Cluster
 
+# Checkpoints come often, and what waits for another server or program waits briefly.
+IMPATIENT = ((checkpoint, "EVERY", 5), (sqlite_database, "LOCK_WAITS", 0.02), (store, "ASKED_FOR", 0.2))
+
 
 def live(seed: str, cluster: "Cluster | None") -> Counter[str]:
     """One life; what fails names what repeats it."""
@@ -61,9 +64,8 @@ def main() -> None:
     words.add_argument("--lives", type=int, default=1_000_000)
     words.add_argument("--database", action="store_true", help="in PostgreSQL, not in files")
     given = words.parse_args()
-    checkpoint.EVERY = 5
-    vars(sqlite_database)["LOCK_WAITS"] = 0.02
-    vars(store)["ASKED_FOR"] = 0.2  # by a server that is gone
+    for module, name, value in IMPATIENT:
+        setattr(module, name, value)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that may grow no more is an error of the write
     with ExitStack() as held:
         cluster = None

@@ -6,7 +6,7 @@ After each step it holds what memory tells against the file or the database, and
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,6 +31,20 @@ VIEWS = ("payments", "journal", "faults", "clock", "settings", "timeline")
 View = dict[str, Any]
 
 
+class Deck:
+    """Draws words in random order. Each comes as often as it stands there before any comes again."""
+
+    def __init__(self, random: Random, words: Sequence[str]) -> None:
+        self.random = random
+        self.words = words
+        self.left: list[str] = []
+
+    def draw(self) -> str:
+        if not self.left:
+            self.left = self.random.sample(self.words, len(self.words))
+        return self.left.pop()
+
+
 class Director(ABC):
     """Of one life, on a place of its own."""
 
@@ -43,6 +57,7 @@ class Director(ABC):
     def __init__(self, folder: Path, seed: str, place: Path | str) -> None:
         self.folder = folder
         self.random = Random(seed)
+        self.decks = Deck(self.random, self.troubles), Deck(self.random, self.afterwards)
         self.counts = Counter[str]()
         self.machine = Machine()
         self.acts = Acts(self.random)
@@ -86,7 +101,8 @@ class Director(ABC):
     # One step
 
     def step(self) -> None:
-        act, trouble = self.random.choice(ACTS), self.random.choice(self.troubles)
+        troubles, afterwards = self.decks
+        act, trouble = self.random.choice(ACTS), troubles.draw()
         world = self.random.choice(sorted(self.journal))
         self.last = f"{act} of {world}, with {trouble}"
         replies = getattr(self, f"with_{trouble}")(lambda: getattr(self.acts, act)(self.tpp(world)))
@@ -97,7 +113,7 @@ class Director(ABC):
             self.counts[f"{trouble}: {reply.status_code // 100}xx"] += 1
             assert reply.status_code != 503 or trouble != "nothing", reply.text
         self.hold(replies, trouble)
-        after = self.random.choice(self.afterwards)
+        after = afterwards.draw()
         self.last += f", then {after}"
         self.counts[after] += 1
         getattr(self, after)()
@@ -183,8 +199,8 @@ class Director(ABC):
                     assert paid in ids, "an answered payment is not there"
         self.acts.begun.clear()
         self.journal = found
-        for name, (_, acts, *_) in images.content(self.worlds).items():
-            self.past[name].append(acts)
+        for world in self.worlds.list_all():
+            self.past[world.name].append(list(world.log))
 
     def demand_kept(self) -> None:
         """Memory, what is stored and the client say the same."""

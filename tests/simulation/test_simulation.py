@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,15 @@ import pytest
 from sandbox.worlds.world import World
 from tests.postgres import Cluster, cluster
 from tests.simulation import images
+from tests.simulation.__main__ import IMPATIENT, live
+from tests.simulation.director import STEPS
 from tests.simulation.file_director import AFTERWARDS, TROUBLES, life
 from tests.worlds import damage
 
 __all__ = ["cluster"]
 
 ROOT = Path(__file__).parents[2]
-LIVES = 6
-LIVES_IN_A_DATABASE = 2
+LIVES = 3
 
 
 def simulated(lives: int, *words: str) -> dict[str, int]:
@@ -32,11 +34,19 @@ def simulated(lives: int, *words: str) -> dict[str, int]:
     return counts
 
 
+def demand_each(counts: Mapping[str, int], lives: int, *decks: list[str]) -> None:
+    """Each life met each kind of trouble as often as its deck was drawn from the first word to the last."""
+    for deck in decks:
+        for what in deck:
+            assert counts[what] >= lives * (STEPS // len(deck)), what
+
+
 def test_memory_the_file_and_the_client_agree_through_all_trouble() -> None:
     counts = simulated(LIVES)
     refused = {f"{trouble}: 5xx" for trouble in ("a_failure", "a_full_disk", "a_lock", "a_lie", "a_file_that_is_gone")}
-    for what in {*TROUBLES, *AFTERWARDS, *refused, "torn and earlier"}:
+    for what in {*refused, "torn and earlier"}:
         assert counts[what] > 0, what
+    demand_each(counts, LIVES, TROUBLES, AFTERWARDS)
     told = sum(count for what, count in counts.items() if what.startswith("flipped"))
     assert told == counts["flip"]  # which bit is hit depends on the bytes of the file, so any of the outcomes may come
 
@@ -57,14 +67,19 @@ def test_a_flip_in_the_head_of_a_file_is_refused(tmp_path: Path, monkeypatch: py
         assert told == "flipped and refused"
 
 
-def test_memory_the_database_and_the_client_agree_through_all_trouble(cluster: Cluster) -> None:
-    """Where PostgreSQL is; the program starts a cluster of its own."""
+def test_memory_the_database_and_the_client_agree_through_all_trouble(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where PostgreSQL is. Nothing here bounds the files of a process, so it needs none of its own."""
     from tests.simulation import database_director
 
-    counts = simulated(LIVES_IN_A_DATABASE, "--database")
+    for row in IMPATIENT:
+        monkeypatch.setattr(*row)
+    counts = live("1/0", cluster)
     outcomes = {"a_failure: 5xx", "a_lost_line: 5xx", "a_lie: 2xx"}  # which is looked for, and found
-    for what in {*database_director.TROUBLES, *database_director.AFTERWARDS, *outcomes}:
+    for what in outcomes:
         assert counts[what] > 0, what
+    demand_each(counts, 1, database_director.TROUBLES, database_director.AFTERWARDS)
 
 
 # What it would notice
