@@ -37,7 +37,9 @@ def link_all(source: Path, target: Path, without: Collection[str] = ()) -> None:
             (target / place.name).symlink_to(place)
 
 
-def run_in(folder: Path, *words: str, path: Collection[Path] = ()) -> subprocess.CompletedProcess[str]:
+def run_in(
+    folder: Path, *words: str, path: Collection[Path] = (), patience: int = PATIENCE
+) -> subprocess.CompletedProcess[str]:
     """Runs Python with the packages of a folder, and of others, before those that are installed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
     environment["PYTHONPATH"] = os.pathsep.join(map(str, (folder, *path)))
@@ -47,6 +49,6 @@ def run_in(folder: Path, *words: str, path: Collection[Path] = ()) -> subprocess
         env=environment,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=patience,
         check=False,
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.extensions.copies import SHIPPED, copy_without, run_in
+from tests.extensions.copies import PATIENCE, ROOT, SHIPPED, copy_without, run_in
 
 # Tests of the core that need no extension, of rooms from the inside out.
 CORE_TESTS = (
@@ -16,12 +16,18 @@ CORE_TESTS = (
 )
 
 
-@pytest.mark.parametrize("removed", [*((name,) for name in SHIPPED), SHIPPED], ids=" ".join)
-def test_all_that_is_left_works(removed: tuple[str, ...], tmp_path: Path) -> None:
-    folder = copy_without(removed, tmp_path / "copy")
-    done = run_in(folder, "-m", "tests.extensions.probe")
-    left = [name for name in SHIPPED if name not in removed]
-    assert done.stdout == " ".join(["extensions:", *left]) + "\n", done.stderr
+def test_all_that_is_left_works_with_each_one_removed_and_with_all(tmp_path: Path) -> None:
+    """In one test, as its programs share the imports of the libraries."""
+    copies = {(*removed,): tmp_path / "-".join(removed) for removed in [*((name,) for name in SHIPPED), SHIPPED]}
+    for removed, folder in copies.items():
+        copy_without(removed, folder)
+    words = ("-m", "tests.extensions.forks", *map(str, copies.values()))
+    done = run_in(ROOT, *words, patience=PATIENCE * len(copies))
+    assert done.returncode == 0, done.stderr
+    for removed, folder in copies.items():
+        left = [name for name in SHIPPED if name not in removed]
+        told = (folder / "output").read_text()
+        assert told == " ".join(["extensions:", *left]) + "\n", f"without {' '.join(removed)}: {told}"
 
 
 def test_the_tests_of_the_core_pass_without_any(tmp_path: Path) -> None:
