@@ -227,10 +227,12 @@ def main(folder: Path, rounds: int, seed: int, places: Iterator[str] | None = No
     WorldRegistry(BEGINNING, machine_time).get("default").bank.ledger.past  # noqa: B018 - made once, for every child
     expected: list[str] = []
     path: Path | str = ""
+    ways: list[str] = []
     for number in range(rounds):
         if number % ROUNDS_OF_A_FILE == 0:
             path, expected = next(places) if places else folder / f"{number}.state", []
-        way = random.choice(WAYS)
+        ways = ways or random.sample(WAYS, len(WAYS))  # each comes before any comes again
+        way = ways.pop()
         told = life(path, random, way, counts)
         counts[way] += 1
         expected = looked_at(path, expected, told, counts)

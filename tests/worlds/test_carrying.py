@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,9 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
 from sandbox.scenarios.reading import SHIPPED, load, read_fault, read_rule
+from sandbox.server.server import serve_in_background
 from sandbox.storage.state_hash import hash_state
+from sandbox.storage.store import open_store
 from sandbox.storage.transfer import file_reader, importer
 from sandbox.storage.transfer.bounds import list_fault_content, write_rule
 from sandbox.worlds.registry import WorldRegistry
@@ -93,7 +95,8 @@ def told(reply: requests.Response, address: str) -> bytes:
 
 
 @contextmanager
-def serving(*more: str) -> Iterator[Server]:
+def serving_apart(*more: str) -> Iterator[Server]:
+    """In a process of its own."""
     words = [sys.executable, "-m", "sandbox", "serve", "--port", "0", "--frozen", "--log", "off", *more]
     server = subprocess.Popen(
         words,
@@ -113,30 +116,41 @@ def serving(*more: str) -> Iterator[Server]:
         server.stdout.close()
 
 
+@contextmanager
+def serving_here(seed: int, state: str | None, **more: Any) -> Iterator[Server]:
+    with ExitStack() as stack:
+        store = stack.enter_context(closing(open_store(state))) if state else None
+        worlds = WorldRegistry(first_beginning(seed=seed, rate=0, **more), machine_time, store)
+        yield Server(stack.enter_context(serve_in_background(assemble(worlds))))
+
+
 def command(*words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "sandbox", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
 
 
-PLACES = [("memory", "file"), ("file", "memory"), ("file", "database"), ("database", "file")]
+def test_exported_here_imported_there_by_commands_the_replies_are_the_same_bytes(tmp_path: Path) -> None:
+    state = ("--state", str(tmp_path / "bank.state"))
+    with serving_apart("--at", MORNING, "--seed", "7") as one, serving_apart("--seed", "99", *state) as two:
+        lead_and_carry(one, two, tmp_path / "bug.world.jsonl.gz", carry_by_commands)
+        assert two.lead("after") == one.lead("after")
+        assert two.exported() == one.exported()
+
+
+PLACES = [("file", "memory"), ("file", "database"), ("database", "file")]
 
 
 @pytest.mark.parametrize(("here", "there"), PLACES)
 def test_exported_here_imported_there_the_replies_are_the_same_bytes(
     request: pytest.FixtureRequest, tmp_path: Path, here: str, there: str
 ) -> None:
-    file = tmp_path / "bug.world.jsonl.gz"
-    places = {"memory": (), "file": ("--state", str(tmp_path / "bank.state"))}
+    places = {"memory": None, "file": str(tmp_path / "bank.state")}
     if "database" in (here, there):
-        places["database"] = ("--state", request.getfixturevalue("database"))
-    with serving("--at", MORNING, "--seed", "7", *places[here]) as one, serving("--seed", "99", *places[there]) as two:
-        one.lead("before")
-        one.control("POST", "/faults", when={"operation": "accounts", "nth": 3}, answer={"status": 503})
-        carry = carry_by_commands if here == "memory" else carry_by_calls  # a command takes a second to begin
-        carry(one, two, file)
-        assert two.shows() == [content.replace(one.address.encode(), two.address.encode()) for content in one.shows()]
-        two.number = one.number
+        places["database"] = request.getfixturevalue("database")
+    morning = read_instant(MORNING)
+    with serving_here(7, places[here], at=morning) as one, serving_here(99, places[there]) as two:
+        lead_and_carry(one, two, tmp_path / "bug.world.jsonl.gz", carry_by_calls)
         if "database" not in places:
             assert two.lead("after") == one.lead("after")
             assert two.exported() == one.exported()
@@ -146,6 +160,15 @@ def test_exported_here_imported_there_the_replies_are_the_same_bytes(
         assert with_ids_numbered(two.lead("after")) == with_ids_numbered(one.lead("after"))
         shown = [with_ids_numbered(server.shows()) for server in (two, one)]
         assert shown[0] == [content.replace(one.address, two.address) for content in shown[1]]
+
+
+def lead_and_carry(one: Server, two: Server, file: Path, carry: Callable[[Server, Server, Path], None]) -> None:
+    """Leads a world, and carries it to the other server, which then shows the same."""
+    one.lead("before")
+    one.control("POST", "/faults", when={"operation": "accounts", "nth": 3}, answer={"status": 503})
+    carry(one, two, file)
+    assert two.shows() == [content.replace(one.address.encode(), two.address.encode()) for content in one.shows()]
+    two.number = one.number
 
 
 def carry_by_commands(one: Server, two: Server, file: Path) -> None:

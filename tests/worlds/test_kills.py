@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = {"file": 100, "database": 40}  # `make simulate` kills far more often
+ROUNDS = {"file": 50, "database": 25}  # `make simulate` kills far more often
+LEAST = {"file": 3, "database": 2}  # kills in the midst of each
 
 
 @pytest.mark.parametrize("where", ["file", "database"])
@@ -24,5 +25,5 @@ def test_kills_lose_and_double_nothing(where: str, request: pytest.FixtureReques
     counts = json.loads(told.stdout)
     assert sum(counts[way] for way in ("answers", "commit", "checkpoint", "begin")) == rounds
     for way in ("commit", "checkpoint", "begin"):
-        assert counts[f"in the midst of {way}"] > rounds // 40, counts
+        assert counts[f"in the midst of {way}"] >= LEAST[where], counts
     assert counts["from a checkpoint"] > rounds // 4
