@@ -104,16 +104,13 @@ print(hash_state(replay(make_first_beginning(seed, at, 0), acts, until)))
 """
 
 
-@pytest.mark.parametrize("hash_seed", ["1", "31337"])
-def test_a_fresh_interpreter_with_other_hashes_makes_the_same_bank(
-    new_life: Lives, tmp_path: Path, hash_seed: str
-) -> None:
+def test_a_fresh_interpreter_with_other_hashes_makes_the_same_bank(new_life: Lives, tmp_path: Path) -> None:
     life = new_life()
     life.lead(FULL_LIFE)
     world = life.world
     file = tmp_path / "log"
     file.write_bytes(pickle.dumps((world.beginning.seed, world.beginning.at, world.bank.clock.now, list(world.log))))
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONHASHSEED": "31337", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(file)], env=environment, cwd=tmp_path, capture_output=True, text=True
     )

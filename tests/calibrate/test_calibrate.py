@@ -103,8 +103,9 @@ def test_a_proposed_call_is_followed_by_its_line_and_decides_what_it_says() -> N
     assert "Bearer $TOKEN" in proposal.curl and "# TOKEN: " in proposal.curl
 
 
-def test_without_what_customers_did_nothing_wrong_is_decided(hidden: Entries) -> None:
-    found = found_in(without_customers(hidden))
+def test_without_what_customers_did_nothing_wrong_is_decided() -> None:
+    """The reads of an account are in the masked recording below, where they prove little and take long to explain."""
+    found = found_in(without_customers(record(HIDDEN, ("pays", "is_refused", "confirms"))))
     assert wrong_in(found, HIDDEN) == {}
     assert len(found.decided) > 30
 
