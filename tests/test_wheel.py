@@ -53,6 +53,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "install",
         "--no-index",
         "--no-deps",
+        "--no-compile",  # Python compiles the files that are used
         wheel,
     )
     # Only now: the line below also shows pip the package that the tests themselves run from.

@@ -21,11 +21,12 @@ from typing import Any
 import psycopg
 
 from tests.histories.clients import Client, History
-from tests.histories.fleet import ROOT, Member, lasting_port
+from tests.histories.fleet import Member, lasting_port
 from tests.histories.history import demand
 from tests.histories.waiting import ENDS_WITHIN, wait_until
 from tests.postgres import as_somebody, program
 
+ROOT = Path(__file__).parents[2]
 SERVERS = 3
 CLIENTS = 3
 SOON = 3.0  # seconds from the promotion to the next answer
@@ -146,7 +147,7 @@ class Reached(Member):
         self.port = lasting_port()
         options = {"port": self.port, "state": url, "log": "off", "seed": 7, "wait-for-state": "60s"}
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        self._command = [sys.executable, "-m", "sandbox", "serve", "--frozen", *words]
+        self._module, self._words = "sandbox", ["serve", "--frozen", *words]
         self._errors = folder / f"server-{self.port}"
         self.process = None
 
