@@ -120,7 +120,7 @@ def serving_apart(*more: str) -> Iterator[Server]:
 def serving_here(seed: int, state: str | None, **more: Any) -> Iterator[Server]:
     with ExitStack() as stack:
         store = stack.enter_context(closing(open_store(state))) if state else None
-        worlds = WorldRegistry(first_beginning(seed=seed, rate=0, **more), machine_time, store)
+        worlds = WorldRegistry(make_first_beginning(seed=seed, rate=0, **more), machine_time, store)
         yield Server(stack.enter_context(serve_in_background(assemble(worlds))))
 
 
