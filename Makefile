@@ -86,9 +86,10 @@ damage: $(VENV)/stamp-test
 	$(BIN)/python -m tests.worlds.damage $(or $(ARGS),1000 300 1)
 
 # Calls of every route with hostile headers and queries, by count and seed: make fuzz ARGS='500 7', and where worlds are
-# kept: make fuzz ARGS='500 7 bank.sqlite'
+# kept: make fuzz ARGS='500 7 bank.sqlite'. Then all examples and combinations of which `make test` tries a share.
 fuzz: $(VENV)/stamp-test
 	$(BIN)/python -m tests.pki.wild_calls $(or $(ARGS),28500 1)
+	$(BIN)/python -m pytest -q -n 2 --hypothesis-profile=long tests/pki/test_fuzz.py tests/pki/test_malformed.py tests/pki/test_spellings.py
 
 # make bench-compare OLD=before.json NEW=after.json
 bench-compare: $(VENV)/stamp-test

@@ -5,21 +5,18 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from flask import Flask
-from hypothesis import settings
 
 from sandbox.app import assemble, make_first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.worlds.registry import WorldRegistry
-from tests import authorities, collector
+from tests import authorities, collector, long_runs
 from tests.documented import RECORDER
 from tests.routing import compile_once
 from tests.tpp import Tpp
 
-# How long an example takes is the machine's affair: a benchmark is no test.
-settings.register_profile("here", deadline=None)
-settings.load_profile("here")
+long_runs.register_profiles()
 compile_once()
 authorities.read_once()
 collector.rest()

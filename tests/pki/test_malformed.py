@@ -40,8 +40,6 @@ ALWAYS = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-MANY = settings(ALWAYS, max_examples=600)
-SOME = settings(ALWAYS, max_examples=400)
 BODY = json.dumps(payment()).encode()
 CLIENT = RegisteredClient("demo-tpp", "demo-secret", name="Demo", organisation=DEMO)
 DATES = ("Fri, 20 Nov 2026 12:00:00 GMT", "2026-11-20T13:00:00+01:00", "0001-01-01T00:00:00+23:59", "2026-W47-5T12Z")
@@ -61,7 +59,7 @@ def trust(pki: Path) -> Trust:
 # The readers
 
 
-@MANY
+@ALWAYS
 @given(data=st.data())
 def test_a_certificate_with_any_bytes_changed_is_judged_or_untrusted(
     data: st.DataObject, trust: Trust, sound: list[bytes]
@@ -71,7 +69,7 @@ def test_a_certificate_with_any_bytes_changed_is_judged_or_untrusted(
         assert isinstance(trust.judge(parse_certificate(content), QWAC, REAL), Bearer)
 
 
-@MANY
+@ALWAYS
 @given(data=st.data())
 def test_so_is_one_that_the_authority_itself_has_signed(
     data: st.DataObject, trust: Trust, pki: Path, sound: list[bytes]
@@ -89,14 +87,14 @@ def test_one_that_is_signed_again_unchanged_is_believed(trust: Trust, pki: Path,
     assert trust.judge(parse_certificate(again), QWAC, REAL).organisation == DEMO
 
 
-@MANY
+@ALWAYS
 @given(text=st.sampled_from([signed(BODY, name) for name in KEY_OF]).flatmap(lambda one: harmed(one.encode())))
 def test_a_signature_with_any_bytes_changed_is_refused(text: bytes) -> None:
     with suppress(Refusal):  # the last letter of BASE64URL has bits to spare
         demand_signature(text.decode("latin-1"), BODY, KEYS, unbelieved)
 
 
-@MANY
+@ALWAYS
 @given(header=HEADERS, algorithm=st.sampled_from(list(KEY_OF)))
 def test_a_signature_whose_header_holds_anything_is_refused(header: dict[str, Any], algorithm: str) -> None:
     kid = KEY_OF[algorithm].get("kid")
@@ -109,7 +107,7 @@ def unbelieved(der: bytes) -> Any:
     raise Refusal(Error.SECURITY_PROOF_REFUSED, input="Signature", why="it is nobody's")
 
 
-@MANY
+@ALWAYS
 @given(data=st.data(), content=st.binary(max_size=40))
 def test_a_date_or_digest_with_any_letters_changed_is_taken_or_refused(data: st.DataObject, content: bytes) -> None:
     dates = (
@@ -143,7 +141,7 @@ def tpp(bank: Bank) -> Tpp:
     return bank(client_certificates="proxy")
 
 
-@SOME
+@ALWAYS
 @given(data=st.data())
 def test_whatever_a_proxy_passes_on_is_495_or_believed(
     data: st.DataObject, tpp: Tpp, pki: Path, sound: list[bytes]
@@ -154,7 +152,7 @@ def test_whatever_a_proxy_passes_on_is_495_or_believed(
     assert reply.status_code == 404 or refused(reply, 495, "SBX-0495-000001")
 
 
-@SOME
+@ALWAYS
 @given(data=st.data())
 def test_whatever_a_handshake_gave_is_495_or_believed(
     data: st.DataObject, bank_of_tls: Tpp, pki: Path, sound: list[bytes]
@@ -181,7 +179,7 @@ def pay(tpp: Tpp, signature: str) -> TestResponse:
     return tpp.call("POST", path, data=BODY, content_type="application/json", Signature=signature)
 
 
-@SOME
+@ALWAYS
 @given(data=st.data())
 def test_whatever_stands_in_x5c_is_401_or_believed(
     data: st.DataObject, signing: Tpp, pki: Path, sound: list[bytes]
@@ -191,7 +189,7 @@ def test_whatever_stands_in_x5c_is_401_or_believed(
     assert refused(pay(signing, f"{header}..{'A' * 86}"), 401, "GEN-1203-100010")
 
 
-@SOME
+@ALWAYS
 @given(key=odd_keys())
 def test_a_key_with_anything_in_it_is_400_or_verifies_like_any_other(key: dict[str, Any], signing: Tpp) -> None:
     reply = signing.control("PUT", "/clients/other-tpp", keys=[key])
