@@ -1,5 +1,6 @@
 """What every test may ask for: a fresh bank, its clock frozen on a Monday morning."""
 
+import logging
 from collections.abc import Iterator
 
 import httpx
@@ -13,6 +14,7 @@ from sandbox.machine import machine_time
 from sandbox.worlds.registry import WorldRegistry
 from tests import authorities, collector, long_runs
 from tests.documented import RECORDER
+from tests.logs import Logs
 from tests.routing import compile_once
 from tests.tpp import Tpp
 
@@ -44,6 +46,15 @@ def _as_documented() -> Iterator[None]:
     RECORDER.faults.clear()
     yield
     assert RECORDER.faults == []
+
+
+@pytest.fixture
+def logs() -> Iterator[Logs]:
+    """What is logged from now on."""
+    handler = Logs()
+    logging.getLogger().addHandler(handler)
+    yield handler
+    logging.getLogger().removeHandler(handler)
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ import pytest
 from sandbox.server import bounded_waitress
 from sandbox.server.bounded_waitress import Bounds
 from tests.api.test_connections import HEAD, PATIENCE, reply_on, served
+from tests.logs import Logs
 
 CALLS = 20
 
 
-def test_calls_that_wait_for_a_worker_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_calls_that_wait_for_a_worker_are_not_logged(logs: Logs) -> None:
     gate = Event()
 
     def app(environ: Any, start_response: Any) -> list[bytes]:
@@ -27,7 +28,7 @@ def test_calls_that_wait_for_a_worker_are_not_logged(caplog: pytest.LogCaptureFi
             pass
         gate.set()
         assert all(reply_on(line).startswith(b"HTTP/1.1 200") for line in lines)
-    assert not caplog.records
+    assert not logs.records
 
 
 def test_the_loop_rests_while_a_worker_sends(monkeypatch: pytest.MonkeyPatch) -> None:

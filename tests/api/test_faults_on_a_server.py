@@ -19,6 +19,7 @@ from sandbox.server import bounded_waitress
 from sandbox.server.bounded_waitress import BankDispatcher
 from sandbox.server.server import end, make_server, serve_in_background
 from sandbox.worlds.faults import LINE, LineFault
+from tests.logs import Logs
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers, refused
 
@@ -177,7 +178,7 @@ def test_workers_that_were_lent_are_given_back(port: int, tpp: Tpp) -> None:
 
 
 def test_a_connection_cut_before_the_reply_says_nothing(
-    port: int, tpp: Tpp, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    port: int, tpp: Tpp, capsys: pytest.CaptureFixture[str], logs: Logs
 ) -> None:
     faulty(tpp, when={"operation": "payment_status"}, cut="before")
     with socket.create_connection(("127.0.0.1", port), 10) as line:
@@ -188,7 +189,7 @@ def test_a_connection_cut_before_the_reply_says_nothing(
         except ConnectionResetError:
             heard = b""
     assert heard == b""
-    assert "Traceback" not in capsys.readouterr().err + caplog.text
+    assert "Traceback" not in capsys.readouterr().err + logs.text
     tpp.control("DELETE", "/faults")
     assert call(port)[0] == 404
 

@@ -17,6 +17,7 @@ from sandbox.web.api.app import route as route_bank
 from sandbox.worlds.call_history import CallHistory
 from sandbox.worlds.counts import Tally
 from sandbox.worlds.registry import MemoryBound, WorldRegistry
+from tests.logs import Logs
 from tests.tpp import Tpp, payment, refused
 from tests.worlds.tenancy import Server
 
@@ -95,7 +96,7 @@ CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
 def test_no_failure_of_what_observes_calls_reaches_a_reply(
-    consumer: str, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    consumer: str, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch, logs: Logs
 ) -> None:
     monkeypatch.setattr(worlds, "tally", None)
     CONSUMERS[consumer](monkeypatch)
@@ -115,17 +116,15 @@ def test_no_failure_of_what_observes_calls_reaches_a_reply(
     no_path = tpp.call("GET", "/nowhere")
     assert no_path.status_code == 404 and no_path.headers["Response-ID"]
     silent = ("packing", "the returns of customers", "a rule about what is open")
-    assert consumer in silent or "OverflowError" in caplog.text
+    assert consumer in silent or "OverflowError" in logs.text
 
 
-def test_no_failure_of_the_line_per_call_reaches_a_reply(
-    worlds: WorldRegistry, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_failure_of_the_line_per_call_reaches_a_reply(worlds: WorldRegistry, logs: Logs) -> None:
     app = App()
     route_bank(app, worlds, fails, None, (listening.REFEREE,))
     reply = Tpp(app).initiate()
     assert reply.status_code == 201
-    assert reply.headers["Response-ID"] in caplog.text
+    assert reply.headers["Response-ID"] in logs.text
     assert worlds.get("default").calls.find(reply.headers["Response-ID"])
 
 
@@ -134,7 +133,7 @@ STEPS = ("explain_call", "make_content", "observe_call")
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_record_that_fails_is_logged_and_kept_as_far_as_it_can_be_and_all_others_whole(
-    step: str, tpp: Tpp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    step: str, tpp: Tpp, monkeypatch: pytest.MonkeyPatch, logs: Logs
 ) -> None:
     module = stream if step == "observe_call" else call_records
     does, poison = getattr(module, step), str(uuid4())
@@ -152,7 +151,7 @@ def test_a_record_that_fails_is_logged_and_kept_as_far_as_it_can_be_and_all_othe
         assert tpp.initiate(request_id=request_id, body=payment(creditor_name=None)).status_code == 400
     rows = tpp.listed("requests")
     assert [row["request_id"] for row in rows] == sent
-    assert poison in caplog.text and sent[0] not in caplog.text and sent[2] not in caplog.text
+    assert poison in logs.text and sent[0] not in logs.text and sent[2] not in logs.text
     spoiled = rows.pop(1)
     assert {(row["error"], row["operation"]) for row in rows} == {("MISSING_INPUT", "payment_initiation")}
     assert (spoiled["status"], spoiled["operation"], spoiled["client_id"]) == (400, "payment_initiation", "demo-tpp")
@@ -193,7 +192,7 @@ def test_an_idle_world_is_unloaded_whatever_its_calls_lead_to(server: Server, mo
 
 
 def test_an_orderly_end_keeps_the_calls_of_every_world_but_one_that_fails(
-    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: Server, monkeypatch: pytest.MonkeyPatch, logs: Logs
 ) -> None:
     names = ("a", "b", "c")
     for name in names:
@@ -211,7 +210,7 @@ def test_an_orderly_end_keeps_the_calls_of_every_world_but_one_that_fails(
     monkeypatch.undo()
     again = Server(server.state, machine=server.machine)
     assert [len(ids_of(again.tpp(name))) for name in names] == [1, 0, 1]
-    assert "the calls of the world b could not be stored" in caplog.text
+    assert "the calls of the world b could not be stored" in logs.text
     again.store.close()
 
 

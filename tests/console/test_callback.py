@@ -170,8 +170,10 @@ def test_a_well_known_value_is_made_by_its_button(guest: Guest) -> None:
     assert "201" in guest.begin("order", creditor_name="Test PDNG").text
 
 
-def test_a_scenario_is_played_step_by_step(guest: Guest, worlds: WorldRegistry) -> None:
-    worlds.play = partial(play_within, worlds, machine_time)
+def test_a_scenario_is_played_step_by_step(
+    guest: Guest, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worlds, "play", partial(play_within, worlds, machine_time))
     page = guest.open("/_sandbox/console/scenario")
     assert "/console/play/the_customer_refuses_to_sign" in page.text
     played = guest.http.post("/_sandbox/console/play/the_customer_refuses_to_sign", data={"proof": guest.proof})

@@ -16,6 +16,7 @@ from sandbox.app import assemble
 from sandbox.server.server import end, find_port, make_server
 from sandbox.server.tls import make_tls_server
 from sandbox.worlds.registry import WorldRegistry
+from tests.logs import Logs
 
 PATIENCE = 20
 HEALTH = b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -76,8 +77,8 @@ def head(*rows: str, target: str = "/accounts", version: str = "HTTP/1.1", metho
     return "\r\n".join((f"{method} {target} {version}", *rows, "", "")).encode("latin-1")
 
 
-def traces(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [row.getMessage() for row in caplog.records if row.exc_info or row.levelname in ("ERROR", "CRITICAL")]
+def traces(logs: Logs) -> list[str]:
+    return [row.getMessage() for row in logs.records if row.exc_info or row.levelname in ("ERROR", "CRITICAL")]
 
 
 HOST = "Host: localhost"
@@ -107,7 +108,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("sent", "code", "named"), REFUSED)
 def test_what_has_two_readings_or_none_is_refused_and_ends_the_connection(
-    call: Open, caplog: pytest.LogCaptureFixture, sent: bytes, code: str, named: str
+    call: Open, logs: Logs, sent: bytes, code: str, named: str
 ) -> None:
     caller = call()
     reply = caller.ask(sent + b"3\r\nabc\r\n0\r\n\r\n" + HEALTH)
@@ -116,7 +117,7 @@ def test_what_has_two_readings_or_none_is_refused_and_ends_the_connection(
     assert set(reply.body) == {"error", "error_code", "error_description"}
     assert reply.headers["connection"] == "close" and reply.headers["response-id"]
     assert caller.is_closed()  # so that what follows is not taken for a request
-    assert traces(caplog) == []
+    assert traces(logs) == []
 
 
 @pytest.mark.parametrize(
@@ -145,15 +146,13 @@ NOWHERE = ["/%zz", "/a\\b", "//", "*", "/\x7f", "/%00", "accounts", "localhost:8
 
 
 @pytest.mark.parametrize("target", NOWHERE)
-def test_a_target_that_is_no_path_of_ours_is_refused_in_the_banks_body(
-    call: Open, caplog: pytest.LogCaptureFixture, target: str
-) -> None:
+def test_a_target_that_is_no_path_of_ours_is_refused_in_the_banks_body(call: Open, logs: Logs, target: str) -> None:
     reply = call().ask(head(HOST, target=target))
     assert (reply.status, reply.body["error"]) == (404, "NOT_FOUND")
-    assert reply.headers["response-id"] and traces(caplog) == []
+    assert reply.headers["response-id"] and traces(logs) == []
 
 
-def test_no_bytes_at_all_are_a_stack_trace(call: Open, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_bytes_at_all_are_a_stack_trace(call: Open, logs: Logs) -> None:
     chance = Random(15)
     odd = [b"[", b"]", b"\x00", b"\xff", b"%", b"//", b"@"]
     for _ in range(300):
@@ -164,7 +163,7 @@ def test_no_bytes_at_all_are_a_stack_trace(call: Open, caplog: pytest.LogCapture
         reply = call().ask(bytes(sent))
         assert 400 <= reply.status < 500, (sent, reply)
         assert set(reply.body) == {"error", "error_code", "error_description"}, (sent, reply)
-    assert traces(caplog) == []
+    assert traces(logs) == []
 
 
 @pytest.mark.parametrize("value", ["other", "100-continue, other", "100-continue=1", "\xff", "x" * 5_000, "100"])

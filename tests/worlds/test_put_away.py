@@ -14,6 +14,7 @@ from sandbox.storage.state_hash import hash_state
 from sandbox.worlds.registry import Room, WorldRegistry
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
+from tests.logs import Logs
 from tests.tpp import Tpp, refused
 from tests.worlds.places import blob, change, number
 from tests.worlds.tenancy import HALF_AN_HOUR, Machine, Server, lived
@@ -302,9 +303,7 @@ def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> Non
 # What is damaged
 
 
-def test_a_damaged_world_is_told_when_it_is_called_and_the_others_go_on(
-    server: Server, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_world_is_told_when_it_is_called_and_the_others_go_on(server: Server, logs: Logs) -> None:
     lived(server.tpp("quiet"))
     row = server.worlds.find("quiet").row
     again = server.restarted()
@@ -312,7 +311,7 @@ def test_a_damaged_world_is_told_when_it_is_called_and_the_others_go_on(
     assert [refused(again.tpp("quiet").initiate(), 503, "SBX-0503-000001") for _ in range(2)] == [True, True]
     assert again.tpp().initiate().status_code == 201
     told = f"{again.store.path} is damaged: act 3 of its world {row} is not as it was written"
-    assert [record.getMessage() for record in caplog.records] == [told]  # once
+    assert [record.getMessage() for record in logs.records] == [told]  # once
     assert refused(again.tpp().control("GET", "/health"), 503, "SBX-0503-000003", told)
     again.store.close()
 
