@@ -1,21 +1,16 @@
 """A calibration as sentences for the terminal, and as one self-contained HTML page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.calibrate.calibration import Calibration, Drift, Outside
-from sandbox.web.html.pages import draw_whole_page
-from sandbox.web.html.reports import STYLE as REPORT_STYLE
-from sandbox.web.html.reports import clean, escape_text, write_article
+from sandbox.web.html.reports import draw_report
 
-STYLE = (
-    REPORT_STYLE
-    + """
+STYLE = """
 h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}nav a{margin-right:1.2rem}
 td:first-child{overflow-wrap:normal}pre{font:13px/1.45 var(--mono);
 white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;background:var(--gone-tint)}
 """
-)
 SHOWN_MAX = 30  # open axes that the terminal lists
 
 
@@ -79,86 +74,18 @@ def explain_open_axis(calibration: Calibration, axis: str) -> str:
 
 
 def as_page(calibration: Calibration, title: str, drift: Drift | None) -> str:
-    met = [axis for axis in calibration.open if axis not in calibration.unmet]
-    unmet = [axis for axis in calibration.open if axis in calibration.unmet]
-    sections = [
-        ("changed", "What the recording contradicts", _write_drift(drift)),
-        ("outside", "Outside: what no value explains", _write_outside(calibration.outside)),
-        ("next", "The calls that would decide most", _write_next(calibration)),
-        ("decided", "Decided", _write_decided(calibration)),
-        ("excluded", "Excluded, of axes that are open", _write_excluded(calibration)),
-        ("open", "Open, though a call met the axis", _write_open(calibration, met)),
-        ("unmet", "Open: met by no call", _write_open(calibration, unmet)),
-    ]
-    links = "".join(f'<a href="#{place}">{heading}</a>' for place, heading, content in sections if content)
-    notes = "".join(f"<p>{escape_text(note)}.</p>" for note in calibration.notes)
-    parts = "".join(
-        f'<section id="{place}"><h2>{heading}</h2>{content}</section>'
-        for place, heading, content in sections
-        if content
+    return draw_report(
+        "sandbox.extensions.calibrate",
+        "calibration.html",
+        f"Calibrated by {title}",
+        STYLE,
+        calibration=calibration,
+        summary=write_summary(calibration),
+        drift_lines=[] if drift is None else list(describe_drift(drift)),
+        excluded={axis: row for axis, row in calibration.excluded.items() if axis not in calibration.decided},
+        met=[axis for axis in calibration.open if axis not in calibration.unmet],
+        unmet=[axis for axis in calibration.open if axis in calibration.unmet],
+        AXES=AXES,
+        does=describe_value,
+        why_open=explain_open_axis,
     )
-    head = f"<h1>Calibrated by {escape_text(title)}</h1><p>{escape_text(write_summary(calibration))}.</p>{notes}"
-    return draw_whole_page(
-        clean(f"Calibrated by {title}"), STYLE, f'{head}<nav aria-label="On this page">{links}</nav>{parts}'
-    )
-
-
-def _write_drift(drift: Drift | None) -> str:
-    return "" if drift is None else "".join(f"<p>{escape_text(line)}</p>" for line in describe_drift(drift))
-
-
-def _write_outside(rows: Sequence[Outside]) -> str:
-    return "".join(
-        write_article(
-            "error",
-            f"{row.operation}: {row.what}",
-            f"<p>{escape_text(row.call)}, replies like this: {row.times}. {row.clause}</p>",
-        )
-        for row in rows
-    )
-
-
-def _write_next(calibration: Calibration) -> str:
-    return "".join(
-        write_article(
-            "advice",
-            f"Decides {', '.join(row.decides)}",
-            f"<pre>{escape_text(row.curl)}</pre><pre>{escape_text(row.python)}</pre>",
-        )
-        for row in calibration.next
-    )
-
-
-def _write_decided(calibration: Calibration) -> str:
-    rows = (
-        (f"<code>{axis}</code>",
-         f"<code>{escape_text(row.value)}</code>: {escape_text(describe_value(axis, row.value))}",
-         escape_text("; ".join(row.calls)), escape_text(", ".join(row.places)))
-        for axis, row in calibration.decided.items()
-    )  # fmt: skip
-    return _write_table(("axis", "value", "proven by", "places"), rows)
-
-
-def _write_excluded(calibration: Calibration) -> str:
-    rows = (
-        (f"<code>{axis}</code>", escape_text(", ".join(values)))
-        for axis, values in calibration.excluded.items()
-        if axis not in calibration.decided
-    )
-    return _write_table(("axis", "cannot be"), rows)
-
-
-def _write_open(calibration: Calibration, axes: Sequence[str]) -> str:
-    rows = (
-        (f"<code>{axis}</code>",
-         escape_text(" or ".join(calibration.open[axis]) + explain_open_axis(calibration, axis)),
-         escape_text(f"{AXES[axis].about} ({AXES[axis].clause})"))
-        for axis in axes
-    )  # fmt: skip
-    return _write_table(("axis", "values", "what could be otherwise"), rows)
-
-
-def _write_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    cells = ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>" if cells else ""

@@ -1,25 +1,22 @@
 """Documents of the referee: its report as JUnit XML, SARIF 2.1.0 and one self-contained HTML page, and its rules."""
 
 import re
-from collections.abc import Sequence
-from html import escape
 from typing import Any
 from urllib.parse import quote
 
 from sandbox.banking.durations import write_instant
-from sandbox.extensions.referee.report import SHOWN, BrokenRule, RefereeReport, list_broken_rules
+from sandbox.extensions.referee.report import SHOWN, RefereeReport, list_broken_rules
 from sandbox.extensions.referee.rule import Finding, RefereeRule, Severity
 from sandbox.extensions.referee.table import TABLE
 from sandbox.web.docs.reference_tables import Table, make_table, write_table_page
-from sandbox.web.html.pages import compute_source, draw_whole_page, make_page_headers, write_policy
+from sandbox.web.html.pages import compute_source, make_page_headers, write_policy
 from sandbox.web.html.reports import (
     STYLE,
     Case,
     Suite,
-    escape_text,
+    draw_report,
     make_run,
     make_suppression,
-    write_article,
     write_junit,
 )
 from sandbox.worlds.calls import Exchange, describe_call
@@ -110,47 +107,16 @@ def make_sarif_location(exchange: Exchange) -> dict[str, Any]:
 def as_page(report: RefereeReport) -> str:
     """Returns one HTML page with an article for each broken rule, the gravest first."""
     unwaived = len(report.list_unwaived())
-    summary = f"{unwaived} finding{'' if unwaived == 1 else 's'}, {len(report.findings) - unwaived} accepted."
-    body = f"<h1>Referee: world {escape(report.world)}</h1><p>{summary if report.findings else 'No finding.'}</p>"
-    rows = sorted(list_broken_rules(report), key=lambda row: row.reason is not None)
-    return draw_whole_page(f"Referee: {report.world}", STYLE, body + "".join(map(write_rule_article, rows)))
-
-
-def write_rule_article(row: BrokenRule) -> str:
-    rule, times = row.rule, row.times
-    waived = "" if row.reason is None else f"<p>Accepted: {escape_text(row.reason)}</p>"
-    first_findings, folded_findings = (
-        write_finding_list(part) for part in (row.findings[:SHOWN], row.findings[SHOWN:])
-    )
-    more = (
-        f"<details><summary>{len(row.findings) - SHOWN:,} more</summary>{folded_findings}</details>"
-        if folded_findings
-        else ""
-    )
-    unlisted = f"<p><small>and {row.unlisted:,} more, of which only the number is kept</small></p>"
-    content = (
-        f"<p>{escape(rule.instead)}</p>{waived}{first_findings}{more}{unlisted if row.unlisted else ''}"
-        f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}</small></p>"
-    )
-    title = f"{rule.title}, {times:,} times" if times > 1 else rule.title
-    return write_article(rule.severity.value + (" waved" if waived else ""), title, content)
-
-
-def write_finding_list(findings: Sequence[Finding]) -> str:
-    rows = "".join(f"<li>{write_finding(finding)}</li>" for finding in findings)
-    return f"<ul>{rows}</ul>" if rows else ""
-
-
-def write_finding(finding: Finding) -> str:
-    exchange, proof = finding.exchange, finding.proof
-    calls = "".join(f"<li>call <code>{escape(call.request_id)}</code></li>" for call in proof.calls)
-    rows = "".join(f"<li><code>{escape_text(line)}</code></li>" for line in proof.difference)
-    evidence = f"<ul>{calls}{rows}</ul>" if calls or rows else ""
-    return (
-        f"<p>{escape_text(finding.what)}.</p>{evidence}<p><small>{write_instant(exchange.at)}, "
-        f"{escape(exchange.operation or 'no operation')}, answered {exchange.status}, <code>"
-        f"{escape_text(f'{exchange.method} {exchange.path}')}</code>, "
-        f"Request-ID <code>{escape(exchange.request_id)}</code></small></p>"
+    return draw_report(
+        "sandbox.extensions.referee",
+        "report.html",
+        f"Referee: {report.world}",
+        world=report.world,
+        unwaived=unwaived,
+        waived=len(report.findings) - unwaived,
+        broken_rules=sorted(list_broken_rules(report), key=lambda row: row.reason is not None),
+        shown=SHOWN,
+        write_instant=write_instant,
     )
 
 

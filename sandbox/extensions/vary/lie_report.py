@@ -5,7 +5,7 @@ from typing import Any
 
 from sandbox.extensions.vary.lie_verdict import LieReading, LieVerdict
 from sandbox.extensions.vary.lies import BY_NAME, LIES
-from sandbox.web.html.reports import Case, Suite, clean, escape_text, make_suppression, write_article
+from sandbox.web.html.reports import Case, Suite, clean, make_suppression
 
 RULE = "lie/"  # before the names of lies, among the rules of SARIF
 UNNOTICED = "UNNOTICED"
@@ -129,30 +129,3 @@ def make_lie_results(verdict: LieVerdict, rules_before: int) -> list[dict[str, A
         | make_suppression(row.allowed)
         for row in verdict.unnoticed
     ]
-
-
-def write_lie_articles(verdict: LieVerdict) -> Iterator[str]:
-    """Yields an HTML article for each lie that a test read and did not notice."""
-    for lie, rows in group_by_lie(verdict.unnoticed).items():
-        noticed_by = verdict.list_noticing_tests(lie)
-        allowed = all(row.allowed is not None for row in rows)
-        kind = "advice" if noticed_by else "advice waved" if allowed else "error"
-        lines = [BY_NAME[lie].harm]
-        if noticed_by:
-            lines.append(f"Noticed by {', '.join(noticed_by)}.")
-        tests = "".join(_test(row) for row in rows)
-        yield write_article(kind, describe_lie(lie), "".join(f"<p>{escape_text(line)}</p>" for line in lines) + tests)
-
-
-def _test(row: LieReading) -> str:
-    reason = f"<p>Allowed: {escape_text(row.allowed)}</p>" if row.allowed is not None else ""
-    values = escape_text(describe_values(row))
-    return f"<details><summary>{escape_text(row.test)}</summary><pre>{values}</pre>{reason}</details>"
-
-
-def write_lie_list(names: tuple[str, ...]) -> list[str]:
-    items = (
-        f"<div><dt><code>{escape_text(name)}</code></dt><dd>{escape_text(BY_NAME[name].says)}</dd></div>"
-        for name in names
-    )
-    return [f"<dl>{''.join(items)}</dl>"] if names else []

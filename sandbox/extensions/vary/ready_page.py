@@ -1,14 +1,13 @@
 """A document of `ready` as one self-contained page, and as a badge."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sandbox.extensions.vary.readiness import write_document
 from sandbox.extensions.vary.report import STYLE
-from sandbox.web.html.pages import draw_whole_page
-from sandbox.web.html.reports import clean, escape_text, write_article
+from sandbox.web.html.reports import draw_report
 
 FILES = ("ready.json", "ready.html", "ready.svg")
 WORDS = {"pass": "pass", "fail": "fail", "not_covered": "not covered"}
@@ -34,73 +33,23 @@ def write_files(folder: Path, document: Mapping[str, Any]) -> None:
 
 
 def as_page(document: Mapping[str, Any]) -> bytes:
-    ready = "Ready" if document["ready"] else "Not ready"
-    scores = document["scores"]
-    axes, lies = scores["axes"], scores["lies"]
     verdicts = Counter(item["verdict"] for item in document["items"])
-    items = ", ".join(f"{verdicts[name]} {word}" for name, word in WORDS.items() if verdicts[name])
-    numbers = (
-        f"Command: {document['command']}. Tests: {document['tests']}. Strength: {document['strength']}. "
-        f"{axes['withstood']} of {axes['met']} axes withstood; {lies['noticed']} of {lies['met']} lies noticed."
+    page = draw_report(
+        "sandbox.extensions.vary",
+        "ready_report.html",
+        "Ready" if document["ready"] else "Not ready",
+        STYLE + TABLE,
+        document=document,
+        verdicts=", ".join(f"{verdicts[name]} {word}" for name, word in WORDS.items() if verdicts[name]),
+        axes=document["scores"]["axes"],
+        lies=document["scores"]["lies"],
+        versions=", ".join(f"{name} {value}" for name, value in document["versions"].items()),
+        flaky_lines=[f"{row['test']}: {row['seen']}" for row in document["flaky"]],
+        world_lines=[f"{row['file']} {row['variant']}" for row in document["worlds"]],
+        WORDS=WORDS,
+        KINDS=KINDS,
     )
-    rows = "".join(map(_write_row, document["items"]))
-    head = "<thead><tr><th>Verdict</th><th>Item</th><th>Rests on</th></tr></thead>"
-    versions = ", ".join(f"{name} {value}" for name, value in document["versions"].items())
-    parts = [
-        f'<h1 class="t-{"pass" if document["ready"] else "fail"}">{ready}</h1>'
-        f"<p><b>Of {len(document['items'])} items: {items}.</b></p><p>{escape_text(numbers)}</p>",
-        f"<table>{head}<tbody>{rows}</tbody></table>",
-        *map(_write_item, document["items"]),
-        *_list(
-            "Flaky tests: run again when they are mended",
-            (f"{row['test']}: {row['seen']}" for row in document["flaky"]),
-        ),
-        *_list("Accepted findings that were not found", document["ended"]),
-        *_list(
-            "Worlds, which `bank-sandbox ready verify` plays again",
-            (f"{row['file']} {row['variant']}" for row in document["worlds"]),
-        ),
-        f"<p>Versions: {escape_text(versions)}. Seed: {document['seed']}. "
-        f"Digest: <code>{document['digest']}</code></p>",
-    ]
-    return draw_whole_page(ready, STYLE + TABLE, "".join(parts)).encode()
-
-
-def _write_row(item: Mapping[str, Any]) -> str:
-    rests = "; ".join(item["rests_on"]) or "nothing: no call of the tests is about it"
-    word = WORDS[item["verdict"]]
-    return (
-        f'<tr><td class="verdict t-{item["verdict"]}">{word}</td><td><a href="#{item["name"]}">{item["name"]}</a></td>'
-        f"<td>{escape_text(rests)}</td></tr>"
-    )
-
-
-def _write_item(item: Mapping[str, Any]) -> str:
-    findings = "".join(map(_write_finding, item["findings"]))
-    lacks = f"<p>Not covered: {escape_text(', '.join(item['not_covered']))}.</p>" if item["not_covered"] else ""
-    title = f"{item['name']}: {WORDS[item['verdict']]}"
-    content = f"<p>{escape_text(item['about'])}</p>{findings}{lacks}"
-    return f'<section id="{item["name"]}">{write_article(KINDS[item["verdict"]], title, content)}</section>'
-
-
-def _write_finding(row: Mapping[str, Any]) -> str:
-    accepted = row["accepted"]
-    lines = [f"{row['harm']} ({row['clause']})"]
-    if row["tests"]:
-        lines.append(f"In {', '.join(row['tests'])}.")
-    if accepted:
-        when = f" on {accepted['date']}" if accepted["date"] else ""
-        lines.append(f"Accepted{when}: {accepted['reason']}")
-    call = f"<pre>{escape_text(row['call'])}</pre>" if row["call"] else ""
-    text = "".join(f"<p>{escape_text(line)}</p>" for line in lines)
-    mark = "accepted" if accepted else row["severity"]
-    title = escape_text(f"{row['name']}: {row['text']}")
-    return f"<details><summary><b>{mark}</b> {title}</summary>{text}{call}</details>"
-
-
-def _list(title: str, lines: Iterable[str]) -> list[str]:
-    items = "".join(f"<li>{escape_text(line)}</li>" for line in lines)
-    return [f"<h2>{escape_text(clean(title))}</h2><ul>{items}</ul>"] if items else []
+    return page.encode()
 
 
 def as_badge(document: Mapping[str, Any]) -> bytes:

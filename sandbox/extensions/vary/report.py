@@ -7,44 +7,37 @@ from typing import Any
 
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.lie_report import (
+    describe_lie,
     describe_lies,
+    describe_values,
     group_by_lie,
     lies_as_json,
     lies_as_suite,
     make_lie_results,
     make_lie_rules,
-    write_lie_articles,
-    write_lie_list,
 )
 from sandbox.extensions.vary.lie_verdict import LieVerdict
+from sandbox.extensions.vary.lies import BY_NAME as LIES
 from sandbox.extensions.vary.search import Break
 from sandbox.extensions.vary.space import Choice, Variant
 from sandbox.extensions.vary.verdict import Verdict
-from sandbox.web.html.pages import draw_whole_page
-from sandbox.web.html.reports import STYLE as REPORT_STYLE
 from sandbox.web.html.reports import (
     Case,
     Suite,
     clean,
-    escape_text,
+    draw_report,
     make_run,
     make_suppression,
-    write_article,
     write_junit,
 )
 
-STYLE = (
-    REPORT_STYLE
-    + """
+STYLE = """
 h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}summary{cursor:pointer;padding:.15rem 0}
 pre{font:13px/1.45 var(--mono);white-space:pre-wrap;margin:.3rem 0 .8rem;
 padding:.5rem .7rem;background:var(--gone-tint)}
 dl{columns:22rem;column-gap:2rem}dl div{break-inside:avoid;margin:0 0 .5rem}dt{font-weight:600}dd{margin:0}
 nav a{margin-right:1.2rem;white-space:nowrap}
 """
-)
-
-
 CAUSES_SHOWN = 10  # by a terminal
 
 
@@ -214,32 +207,29 @@ def as_sarif(verdict: Verdict) -> dict[str, Any]:
 
 
 def as_page(verdict: Verdict) -> str:
-    causes = group_by_cause(verdict.breaks)
     lies = verdict.lies or LieVerdict()
-    places = (
-        ("unnoticed", "lies that a test believes", group_by_lie(lies.unnoticed)),
-        ("breaks", "causes of breaks", causes),
-        ("flaky", "flaky", verdict.flaky),
-        ("withstood", "withstood", verdict.withstood),
-        ("unmet", "never met", verdict.never_met),
+    return draw_report(
+        "sandbox.extensions.vary",
+        "vary_report.html",
+        write_scores(verdict),
+        STYLE,
+        verdict=verdict,
+        lies=lies,
+        scores=write_scores(verdict),
+        rest_of_summary=write_rest_of_summary(verdict),
+        causes=group_by_cause(verdict.breaks),
+        unnoticed=group_by_lie(lies.unnoticed),
+        noticed={lie: LIES[lie].says for lie in lies.noticed},
+        unseen={lie: LIES[lie].says for lie in lies.unseen} if verdict.lies else {},
+        withstood={name: f"{AXES[name].about} ({AXES[name].clause})" for name in verdict.withstood},
+        never_met={name: f"{AXES[name].about} ({AXES[name].clause})" for name in verdict.never_met},
+        LIES=LIES,
+        count=count,
+        describe_breaks=describe_breaks,
+        describe_cause=describe_cause,
+        describe_lie=describe_lie,
+        describe_values=describe_values,
     )
-    links = "".join(f'<a href="#{place}">{len(things)} {words}</a>' for place, words, things in places if things)
-    withstood, never_met = (count(names, "axis", "axes") for names in (verdict.withstood, verdict.never_met))
-    flaky = (write_article("warning", test, f"<p>{escape_text(text)}</p>") for test, text in verdict.flaky.items())
-    ended = (f"<p>{escape_text(line)}</p>" for line in verdict.ended)
-    parts = [
-        f"<h1>{escape_text(write_scores(verdict))}</h1><p>{escape_text(write_rest_of_summary(verdict))}</p>",
-        f'<nav aria-label="On this page">{links}</nav>',
-        _write_section("unnoticed", "Lies that a test read and did not notice", write_lie_articles(lies)),
-        _write_section("breaks", "What breaks", (_write_cause(breaks, verdict.again) for breaks in causes)),
-        _write_section("flaky", "Flaky tests, for which nothing is blamed", flaky),
-        _write_section("ended", "Allowed breaks that break no longer", ended),
-        _write_section("withstood", f"Withstood: {withstood}", _write_axes(verdict.withstood)),
-        _write_section("unmet", f"Met by no call, so nothing is known: {never_met}", _write_axes(verdict.never_met)),
-        _write_section("noticed", "Lies that were noticed", write_lie_list(lies.noticed)),
-        _write_section("unseen", "Lies that no reply could be", write_lie_list(lies.unseen if verdict.lies else ())),
-    ]
-    return draw_whole_page(clean(write_scores(verdict)), STYLE, "".join(parts))
 
 
 def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
@@ -248,39 +238,6 @@ def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
     for broken in breaks:
         groups.setdefault((broken.variant, broken.allowed is not None), []).append(broken)
     return sorted(groups.values(), key=lambda group: (group[0].allowed is not None, -len(group), str(group[0].variant)))
-
-
-def _write_cause(breaks: list[Break], again: str) -> str:
-    """Returns the HTML element `<article>` about one cause: its words, the command to run it again, and the tests that
-    it breaks."""
-    first = breaks[0]
-    kind = "error" if first.allowed is None else "advice waved"
-    title = describe_breaks(breaks)
-    lines = "".join(f"<p>{escape_text(line)}</p>" for line in describe_cause(first.variant))
-    tests = "".join(_test(broken, is_alone=len(breaks) == 1) for broken in breaks)
-    command = f"<p>Again: <code>{again} {escape_text(str(first.variant))}</code></p>"
-    return write_article(kind, title, f"{lines}{command}{tests}")
-
-
-def _test(broken: Break, is_alone: bool) -> str:
-    """Returns the HTML about one test: its error, its last call, and the reason if its break is allowed."""
-    error = f"<p>Seen: {escape_text(broken.result.failure)}</p>" if broken.result.failure else ""
-    call = f"<pre>Call: {escape_text(broken.result.call)}</pre>" if broken.result.call else ""
-    reason = f"<p>Allowed: {escape_text(broken.allowed)}</p>" if broken.allowed is not None else ""
-    if is_alone:
-        return error + call + reason
-    return f"<details><summary>{escape_text(broken.test)}</summary>{error}{call}{reason}</details>"
-
-
-def _write_axes(names: Collection[str]) -> list[str]:
-    about = {name: escape_text(f"{AXES[name].about} ({AXES[name].clause})") for name in names}
-    items = "".join(f"<div><dt><code>{escape_text(name)}</code></dt><dd>{about[name]}</dd></div>" for name in names)
-    return [f"<dl>{items}</dl>"] if items else []
-
-
-def _write_section(place: str, title: str, parts: Iterable[str]) -> str:
-    content = "".join(parts)
-    return f'<section id="{place}"><h2>{title}</h2>{content}</section>' if content else ""
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

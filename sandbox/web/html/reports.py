@@ -1,14 +1,13 @@
-"""The formats of reports: JUnit XML, SARIF 2.1.0, and the style and articles of a report in one HTML page."""
+"""The formats of reports: JUnit XML, SARIF 2.1.0, and a report as one HTML page."""
 
 import re
 from collections.abc import Iterable
-from html import escape
 from typing import Any, NamedTuple
 
 from lxml.etree import Element, SubElement, tostring
 
 from sandbox.storage.format import find_program_version
-from sandbox.web.html.pages import KIT, read_content
+from sandbox.web.html.pages import KIT, draw_whole_page, make_environment, read_content
 
 # JUnit
 
@@ -91,9 +90,8 @@ def make_suppression(reason: str | None) -> Row:
 STYLE = "\n".join(read_content(KIT, name).decode() for name in ("tokens.css", "report.css"))
 
 
-def write_article(kind: str, title: str, content: str) -> str:
-    return f'<article class="{kind}"><h2>{escape_text(title)}</h2>{content}</article>'
-
-
-def escape_text(text: str) -> str:
-    return escape(clean(text))
+def draw_report(room: str, template: str, title: str, style: str = "", **facts: Any) -> str:
+    """Returns a page of its own, made from a template of the package `room`. `style` follows the style of all
+    reports."""
+    body = make_environment(room).get_template(template).render(facts, title=title)
+    return draw_whole_page(clean(title), STYLE + style, clean(body))
