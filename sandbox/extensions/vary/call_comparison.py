@@ -70,6 +70,15 @@ def _do_settings_concern(axis: str, operation: str) -> bool:
     return axis in SET_BY_SETTINGS and operation.startswith(prefixes)
 
 
+def fetch_explanation(controls: Controls, request_id: str) -> Mapping[str, Any]:
+    """Returns the explanation of a call, or an empty one if the world does not have it."""
+    try:
+        explanation: Mapping[str, Any] = controls.call("GET", f"/explain/{quote(request_id, safe='')}").body
+        return explanation
+    except Refused:
+        return {}
+
+
 def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bool:
     """Whether a call met an axis. `reported` are the axes in the call's explanation. The explanation lists axes that
     only change settings for every call, so for such an axis the operation decides."""
@@ -140,7 +149,7 @@ class RunCalls:
 
     def describe(self, place: int) -> str:
         """Returns a line about the call, and the lines of its reply that differ from the default run."""
-        row, content = self.rows[place], self.fetch_explanation(place).get("content") or {}
+        row, content = self.rows[place], self.find_explanation(place).get("content") or {}
         address = content.get("address", row["path"])
         lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
         if body := content.get("request", {}).get("body"):
@@ -149,22 +158,18 @@ class RunCalls:
             [*lines, *describe_difference(find_counterpart(self.rows, place, self.reference), self.reply(place))]
         )
 
-    def fetch_explanation(self, place: int) -> Mapping[str, Any]:
+    def find_explanation(self, place: int) -> Mapping[str, Any]:
         if "explanation" in self.rows[place]:  # noted before a world ended
             noted: Mapping[str, Any] = self.rows[place]["explanation"]
             return noted
         if place not in self._explanations:
-            path = f"/explain/{quote(self.rows[place]['request_id'], safe='')}"
-            try:
-                self._explanations[place] = self.controls.call("GET", path).body
-            except Refused:
-                self._explanations[place] = {}
+            self._explanations[place] = fetch_explanation(self.controls, self.rows[place]["request_id"])
         return self._explanations[place]
 
     def reply(self, place: int) -> str:
         """Returns the reply's body and headers as text. Leaves out the world's name, and headers that differ in each
         run."""
-        reply = (self.fetch_explanation(place).get("content") or {}).get("reply", {})
+        reply = (self.find_explanation(place).get("content") or {}).get("reply", {})
         headers = [
             f"{name}: {value}" for name, value in reply.get("headers", {}).items() if name not in HEADERS_IGNORED
         ]
@@ -172,7 +177,7 @@ class RunCalls:
 
     def _list_axes_met_by(self, place: int) -> set[str]:
         """Returns the axes of the variant that the call met."""
-        operation, reported = self.rows[place]["operation"], self.fetch_explanation(place).get("variants", {})
+        operation, reported = self.rows[place]["operation"], self.find_explanation(place).get("variants", {})
         return {
             axis for axis in self._axes if axis in reported or (operation and _do_settings_concern(axis, operation))
         }

@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,8 +29,8 @@ from sandbox.machine import machine_time, stopwatch
 if TYPE_CHECKING:
     from sandbox.extensions.vary.command_runs import CommandRuns
     from sandbox.extensions.vary.run_banks import Banks
-    from sandbox.extensions.vary.runs import ResultsFile, Runs, VariantRun
-    from sandbox.extensions.vary.space import Space, Variant
+    from sandbox.extensions.vary.runs import Runs, VariantRun
+    from sandbox.extensions.vary.space import Space
     from sandbox.extensions.vary.verdict import Verdict
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
@@ -96,7 +97,8 @@ def vary(order: VaryCommandOptions) -> None:
     on the default bank, or meets no axis and no lie, and with 130 if it was stopped. The same command continues a
     stopped run.
     """
-    from sandbox.extensions.vary.runs import ResultsFile, compute_fingerprint
+    from sandbox.extensions.vary.runs import compute_fingerprint
+    from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING
 
     varied, begin = order.varied, order.begin
     if order.variants is not None:
@@ -106,11 +108,48 @@ def vary(order: VaryCommandOptions) -> None:
     order.check_files()
     axes = {} if varied is None else dict(varied.axes)
     about = compute_fingerprint(order.command, order.axes_at_once, axes, order.lies, begin, str(order.junit), order.url)
+    with open_session(order, about, FAILS_TODAY, partial(describe_nothing_met, order)) as (trial, runs):
+        trial.use_as_reference(runs.of(LISTING if varied is None else DEFAULT_BANK))
+        verdict = judge_all(runs, varied, order.axes_at_once, order.seed, order.lies)
+    sys.exit(BREAKS if order.print_verdict(verdict, order.as_json) else 0)
+
+
+@contextmanager
+def open_session(
+    order: CommandRunOptions, about: str, failure_code: int, describe_nothing_met: Callable[[int], str]
+) -> Iterator[tuple["CommandRuns", "Runs"]]:
+    """Yields the object that runs the command, and the cache of its runs. Shows how many runs are done, and deletes the
+    file of results after the block.
+
+    Exits with `failure_code` if the command fails on the default bank. Also exits with it if the block raises
+    NothingMet; `describe_nothing_met` returns the sentence about a command that made so many calls. Exits with STOPPED
+    if the user interrupts the block, and keeps the file of results.
+    """
+    from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs
+
     with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
         results_file = ResultsFile(order.results, about, order.fresh)
-    verdict = find_verdict(order, results_file)
+    with open_trial(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
+        runs = Runs(trial, results_file, pool.map, order.at_once, probes=order.url is None)
+        if runs.count:
+            click.echo(f"Going on with {order.results}: {runs.count} runs are done. --fresh begins again.", err=True)
+        try:
+            with show_progress(runs):
+                yield trial, runs
+        except FailsByDefault as failed:
+            results_file.end()
+            print_failure(failed.run, trial.default_output)
+            sys.exit(failure_code)
+        except NothingMet:
+            results_file.end()
+            click.echo(describe_nothing_met(runs.of(runs.variants[0]).calls), err=True)
+            sys.exit(failure_code)
+        except KeyboardInterrupt:
+            trial.stop()
+            pool.shutdown(cancel_futures=True)
+            click.echo(f"\nStopped after {runs.count} runs. The same command goes on from {order.results}.", err=True)
+            sys.exit(STOPPED)
     results_file.end()
-    sys.exit(BREAKS if order.print_verdict(verdict, order.as_json) else 0)
 
 
 @contextmanager
@@ -141,9 +180,6 @@ def open_trial(order: CommandRunOptions) -> Iterator["CommandRuns"]:
         trial = CommandRuns(order.command, banks, stopwatch, order.begin, order.junit, order.timeout, world_suffix)
         try:
             yield trial
-        except KeyboardInterrupt:
-            trial.stop()
-            raise
         except (FileNotFoundError, PermissionError) as error:
             raise click.UsageError(f"{order.command[0]!r} cannot be started: {error.strerror}") from None
         except Refused as no:
@@ -165,37 +201,6 @@ def run_once(order: VaryCommandOptions, variants: str) -> int:
         url = trial.banks.begin(name, order.begin, variant, Looks()).url
         words = [fill(word, {"url": url, "world": name, "junit": os.devnull}) for word in order.command]
         return subprocess.run(words, env=os.environ | trial.make_environment(url), check=False).returncode
-
-
-def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
-    from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, Runs
-    from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING
-
-    first = LISTING if order.varied is None else DEFAULT_BANK
-    with open_trial(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
-        runs = Runs(trial, results_file, pool.map, order.at_once, probes=order.url is None)
-        if runs.count:
-            click.echo(
-                f"Going on with {results_file.path}: {runs.count} runs are done. --fresh begins again.", err=True
-            )
-        try:
-            with show_progress(runs):
-                trial.use_as_reference(runs.find_run(first))
-                return judge_all(runs, order.varied, order.axes_at_once, order.seed, order.lies)
-        except FailsByDefault as failed:
-            results_file.end()
-            print_failure(failed.run, trial, first)
-        except NothingMet:
-            results_file.end()
-            print_nothing_met(runs.find_run(first), order)
-        except KeyboardInterrupt:
-            trial.stop()
-            pool.shutdown(cancel_futures=True)
-            click.echo(
-                f"\nStopped after {runs.count} runs. The same command goes on from {results_file.path}.", err=True
-            )
-            sys.exit(STOPPED)
-    sys.exit(FAILS_TODAY)
 
 
 def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tells_lies: bool) -> "Verdict":
@@ -240,24 +245,22 @@ def show_progress(runs: "Runs") -> Iterator[None]:
         yield
 
 
-def print_failure(run: "VariantRun", trial: "CommandRuns", first: "Variant") -> None:
+def print_failure(run: "VariantRun", output: str) -> None:
     """Prints how the command fails on the default bank."""
     click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
     for name in run.failed:
         click.echo(f"  {name}: {run.tests[name].failure}", err=True)
-    output = trial.outputs.get(first, "").splitlines()[-OUTPUT_LINES:]
-    if output:
-        click.echo("\n".join(["The end of its output:", *(f"  {line}" for line in output)]), err=True)
+    lines = output.splitlines()[-OUTPUT_LINES:]
+    if lines:
+        click.echo("\n".join(["The end of its output:", *(f"  {line}" for line in lines)]), err=True)
 
 
-def print_nothing_met(run: "VariantRun", order: VaryCommandOptions) -> None:
-    if run.calls:
-        axes = [] if order.varied is None else [f"met one of these axes: {', '.join(order.varied.axes)}"]
-        lies = ["could be answered with a lie"] if order.lies else []
-        click.echo(f"The command made {run.calls} calls, and none {' or '.join(axes + lies)}", err=True)
-        return
-    click.echo(
-        "The command passed, but made no call to its bank: it must call the address in SANDBOX_URL, or {url} in one of "
-        "its words.",
-        err=True,
-    )
+def describe_nothing_met(order: VaryCommandOptions, calls: int) -> str:
+    if not calls:
+        return (
+            "The command passed, but made no call to its bank: it must call the address in SANDBOX_URL, or {url} in "
+            "one of its words."
+        )
+    axes = [] if order.varied is None else [f"met one of these axes: {', '.join(order.varied.axes)}"]
+    lies = ["could be answered with a lie"] if order.lies else []
+    return f"The command made {calls} calls, and none {' or '.join(axes + lies)}"

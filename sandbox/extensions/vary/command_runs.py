@@ -46,7 +46,7 @@ class CommandRuns:
     timeout: float | None = None
     world_suffix: str = ""  # of the names of worlds, because other commands may use the same server
     referee: bool = False  # whether to ask for its findings, and for the coverage
-    outputs: dict[Variant, str] = field(default_factory=dict)
+    default_output: str = ""  # of the command where it fails on the default bank
     reference: Reference = ()  # the calls of the default run
     _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
     _worlds: set[str] = field(default_factory=set)  # of the runs that are under way
@@ -97,7 +97,8 @@ class CommandRuns:
             calls = RunCalls(bank.controls, notes.rows, variant, self.reference)
             self.reference = calls.reference
             if failed:
-                self.outputs[variant] = output
+                if variant in (DEFAULT_BANK, LISTING):
+                    self.default_output = output
                 if is_small:
                     is_one_test = self.name in tests
                     texts = [calls.describe_last()] * len(failed) if is_one_test else calls.describe_each(len(failed))
@@ -105,18 +106,7 @@ class CommandRuns:
         finally:
             bank.end()
         reference = self.reference if variant == DEFAULT_BANK else ()
-        run = VariantRun(
-            tests,
-            notes.met,
-            seconds,
-            len(notes.rows),
-            self.name in tests,
-            reference,
-            notes.told,
-            notes.findings,
-            notes.coverage,
-            notes.rows[0]["at"] if notes.rows else "",
-        )
+        run = notes.make_run(tests, seconds=seconds, partial=self.name in tests, reference=reference)
         return run, notes.exports
 
     def use_as_reference(self, default_run: VariantRun) -> None:

@@ -1,13 +1,9 @@
-"""The options `--bank-vary` and `--bank-variants`. Their modules are imported only if one of them is given."""
+"""The options `--bank-vary`, `--bank-ready` and `--bank-variants`. The module with their hooks is imported only if one
+of them is given."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from sandbox.testing.bank import BankFixture
-    from sandbox.testing.start import Start
 
 VARY_OPTIONS: dict[str, dict[str, Any]] = {
     "vary": {
@@ -55,51 +51,12 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if any(config.getoption(name) is not None for name in ("--bank-vary", "--bank-ready")):
-        from sandbox.extensions.vary.pytest_runs import read_option
+    is_judged = any(config.getoption(name) is not None for name in ("--bank-vary", "--bank-ready"))
+    if is_judged or config.getoption("--bank-variants") is not None:
+        from sandbox.extensions.vary import pytest_runs
 
-        config.pluginmanager.register(read_option(config), "bank-vary")
-    elif config.getoption("bank_lies"):
+        config.pluginmanager.register(pytest_runs, "bank-variants")
+        if is_judged:
+            config.pluginmanager.register(pytest_runs.read_option(config), "bank-vary")
+    if config.getoption("bank_lies") and not is_judged:
         raise pytest.UsageError("--lies needs --bank-vary")
-
-
-def is_varied(item: pytest.Item) -> bool:
-    return any(item.config.getoption(f"--bank-{name}") is not None for name in ("vary", "variants", "ready"))
-
-
-def pytest_bank_start(item: pytest.Item, start: "Start") -> "Start | None":
-    if not is_varied(item):
-        return None
-    from sandbox.extensions.vary.pytest_runs import set_clock_to_night
-
-    return set_clock_to_night(item, start)
-
-
-def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
-    if not is_varied(item):
-        return {}
-    from sandbox.extensions.vary.pytest_runs import find_variant
-
-    return find_variant(item, start)
-
-
-def pytest_bank_extensions(item: pytest.Item, start: "Start") -> Sequence[str]:
-    if not is_varied(item):
-        return ()
-    from sandbox.extensions.vary.pytest_runs import list_lines
-
-    return list_lines(item)
-
-
-def pytest_bank_begins(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
-    if is_varied(item):
-        from sandbox.extensions.vary.pytest_runs import add_faults
-
-        add_faults(item, bank)
-
-
-def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
-    if is_varied(item):
-        from sandbox.extensions.vary.pytest_runs import note_met_axes
-
-        note_met_axes(item, bank, start)

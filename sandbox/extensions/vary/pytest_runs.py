@@ -26,8 +26,8 @@ from sandbox.extensions.vary.readiness import (
     ConditionRun,
     Evidence,
     describe_document,
+    find_accepted,
     make_document,
-    read_accepted,
     run_condition,
 )
 from sandbox.extensions.vary.ready_page import write_files
@@ -64,7 +64,6 @@ REFERENCE: pytest.StashKey[Reference] = pytest.StashKey()
 OUTPUT = "bank_verdicts"
 AGAIN = "--bank-variants"
 READY_STRENGTH = "1"
-ACCEPTED = "ready.yaml"
 
 
 def read_option(config: pytest.Config) -> "VaryPlugin":
@@ -75,28 +74,22 @@ def read_option(config: pytest.Config) -> "VaryPlugin":
         strength = option("--bank-vary") or (READY_STRENGTH if folder is not None else None)
         if strength not in STRENGTHS:
             raise ValueError(f"--bank-vary is 1, 2 or 3, not {strength!r:.60}")
-        ready = (
-            None if folder is None else ReadySession(Path(folder), read_accepted_file(option("--bank-ready-accept")))
-        )
+        ready = None if folder is None else ReadySession(Path(folder), find_accepted(option("--bank-ready-accept")))
         space = make_space(split_names(option("--bank-vary-axes")), split_names(option("--bank-vary-only")))
-        path = option("--bank-vary-allow")
-        text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
-        allowed = read_allowed(text)
+        allowed = read_allowed(read_text_if_named(option("--bank-vary-allow")))
         lies = option("bank_lies") or ready is not None
-        path = option("--bank-vary-allow-lies")
-        allowed_lies = read_allowed_lies("" if path is None else Path(path).read_text(encoding="utf-8-sig"))
+        allowed_lies = read_allowed_lies(read_text_if_named(option("--bank-vary-allow-lies")))
         reports = list(map(read_report_path, option("--bank-vary-report")))
     except (ValueError, OSError, ScenarioErrors) as wrong:
         raise pytest.UsageError(str(wrong)) from None
     return VaryPlugin(space, int(strength), allowed, reports, lies, allowed_lies, ready)
 
 
-def read_accepted_file(path: str | None) -> dict[str, Acceptance]:
-    default = Path(ACCEPTED)
-    return read_accepted(Path(path) if path else default) if path or default.exists() else {}
+def read_text_if_named(path: str | None) -> str:
+    return "" if path is None else Path(path).read_text(encoding="utf-8-sig")
 
 
-def find_variant(item: pytest.Item, start: "Start") -> Mapping[str, str]:
+def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
     """Returns the changed axes of a test's world. Leaves out axes that the test sets by itself."""
     changes = compose_variant(item).axes
     return {axis: value for axis, value in changes.items() if axis not in find_pinned_axes(start)}
@@ -113,7 +106,7 @@ def compose_variant(item: pytest.Item) -> Variant:
     return Variant((*requested_variant.changes, *item.stash.get(VARIANT, DEFAULT_BANK).changes))
 
 
-def list_lines(item: pytest.Item) -> list[str]:
+def pytest_bank_extensions(item: pytest.Item, start: "Start") -> list[str]:
     return compose_variant(item).extensions
 
 
@@ -122,7 +115,7 @@ def find_pinned_axes(start: "Start") -> frozenset[str]:
     return frozenset(start.settings.get("variants", ()))
 
 
-def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
+def pytest_bank_ends(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
     """Stores the axes that the test met, and its last call, before its world is dropped."""
     if VARIANT in item.stash:
         variant = item.stash[VARIANT]
@@ -134,7 +127,7 @@ def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
         item.stash[MET] = notes, calls.describe_last()
 
 
-def set_clock_to_night(item: pytest.Item, start: "Start") -> "Start | None":
+def pytest_bank_start(item: pytest.Item, start: "Start") -> "Start | None":
     """Returns the start of a test's world, with the clock set to the night under which the test runs (see
     conditions.py). Returns None if the variant of the test has no night, or if a marker of the test sets the time."""
     night = compose_variant(item).night
@@ -142,7 +135,7 @@ def set_clock_to_night(item: pytest.Item, start: "Start") -> "Start | None":
     return None if night is None or sets_time else replace(start, at=night)
 
 
-def add_faults(item: pytest.Item, bank: BankFixture) -> None:
+def pytest_bank_begins(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
     for fault in compose_variant(item).faults:
         bank.faults.add(**fault)
 
@@ -335,15 +328,7 @@ def make_run(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
     notes, call = item.stash[MET]
     failed = next((report for report in reports if report.failed), None)
     result = Result(True) if failed is None else Result(False, describe_failure(failed), call)
-    return VariantRun(
-        {item.nodeid: result},
-        notes.met,
-        calls=len(notes.rows),
-        told=notes.told,
-        findings=notes.findings,
-        coverage=notes.coverage,
-        began=notes.rows[0]["at"] if notes.rows else "",
-    )
+    return notes.make_run({item.nodeid: result})
 
 
 def describe_failure(report: pytest.TestReport) -> str:

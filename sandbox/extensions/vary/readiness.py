@@ -50,6 +50,7 @@ from sandbox.reader.tree import read_yaml
 PASS, FAIL, NOT_COVERED = "pass", "fail", "not_covered"
 FAILING = ("error", "warning")  # severities of the referee; advice is shown and fails no item
 FORMAT = "bank-sandbox ready 1"
+ACCEPTED = "ready.yaml"
 NOT_COVERED_MAX = 20  # that an item lists
 Row = dict[str, Any]
 
@@ -319,6 +320,13 @@ def limit_names(names: Sequence[str]) -> Iterable[str]:
 
 
 # The file of accepted findings
+
+
+def find_accepted(path: Path | str | None) -> dict[str, Acceptance]:
+    """Returns the accepted findings of a file, or of `ready.yaml` if no file is named. Raises as read_accepted does."""
+    if path is None and not Path(ACCEPTED).exists():
+        return {}
+    return read_accepted(Path(path or ACCEPTED))
 
 
 def read_accepted(path: Path) -> dict[str, Acceptance]:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from sandbox.commands.options import add_options, explain_errors, json_option, option_row
 from sandbox.commands.screen import format_json
-from sandbox.extensions.vary.command import STOPPED, open_trial, print_failure, show_progress
+from sandbox.extensions.vary.command import open_session
 from sandbox.extensions.vary.command_options import FILE, CommandRunOptions, make_results_row, make_strength_row
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 NOT_READY, NOT_USABLE = 1, 2
 RESULTS = ".bank-sandbox-ready.jsonl"
-ACCEPTED = Path("ready.yaml")
+NO_CALL = "The command made no call that says anything: it must call the address in SANDBOX_URL."
 
 
 class ReadyGroup(click.Group):
@@ -57,14 +56,12 @@ class ReadyTaskOptions:
 
     @cached_property
     def accepted(self) -> "Mapping[str, Acceptance]":
-        from sandbox.extensions.vary.readiness import read_accepted
+        from sandbox.extensions.vary.readiness import ACCEPTED, find_accepted
         from sandbox.reader.tree import ScenarioErrors
 
-        path = self.accept or (ACCEPTED if ACCEPTED.exists() else None)
-        if path is None:
-            return {}
-        with explain_errors(ValueError, ScenarioErrors, OSError, about=f"{path}: ", option="--accept"):
-            return read_accepted(path)
+        about = f"{self.accept or ACCEPTED}: "
+        with explain_errors(ValueError, ScenarioErrors, OSError, about=about, option="--accept"):
+            return find_accepted(self.accept)
 
 
 @dataclass(frozen=True)
@@ -113,36 +110,17 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
     """Makes all runs, writes the worlds of the findings into the folder, and returns the document. Exits if the command
     fails on the default bank, or if none of its calls meets an axis or a lie."""
     from sandbox.extensions.vary.readiness import make_document
-    from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs, compute_fingerprint
-    from sandbox.extensions.vary.space import LISTING
+    from sandbox.extensions.vary.runs import compute_fingerprint
 
     parts = (options.command, options.strength, options.begin, str(options.junit), options.url)
-    with explain_errors(OSError, about=f"{options.results} cannot be written: ", option="--results"):
-        results_file = ResultsFile(options.results, compute_fingerprint("ready", *parts), options.fresh)
-    with open_trial(options) as trial, ThreadPoolExecutor(options.at_once) as pool:
+    with open_session(options, compute_fingerprint("ready", *parts), NOT_USABLE, lambda calls: NO_CALL) as (
+        trial,
+        runs,
+    ):
         trial.referee = True
-        runs = Runs(trial, results_file, pool.map, options.at_once, probes=options.url is None)
-        try:
-            with show_progress(runs):
-                evidence = collect(runs, trial, options)
-                document = make_document(evidence, options.accepted)
-                worlds = export_worlds(trial, runs, document, options.output)
-        except FailsByDefault as failed:
-            results_file.end()
-            print_failure(failed.run, trial, LISTING)
-            sys.exit(NOT_USABLE)
-        except NothingMet:
-            results_file.end()
-            click.echo(
-                "The command made no call that says anything: it must call the address in SANDBOX_URL.", err=True
-            )
-            sys.exit(NOT_USABLE)
-        except KeyboardInterrupt:
-            trial.stop()
-            pool.shutdown(cancel_futures=True)
-            click.echo(f"\nStopped after {runs.count} runs. The same command goes on.", err=True)
-            sys.exit(STOPPED)
-    results_file.end()
+        evidence = collect(runs, trial, options)
+        document = make_document(evidence, options.accepted)
+        worlds = export_worlds(trial, runs, document, options.output)
     return make_document(evidence, options.accepted, worlds)
 
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Protocol
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import httpx
 from flask import Flask
@@ -31,10 +31,12 @@ from sandbox.contract.errors import Refusal
 from sandbox.extensions.vary.call_comparison import (
     CALLS_COMPARED_MAX,
     ROWS_ASKED_MAX,
+    fetch_explanation,
     has_met,
     list_axes_met,
     list_lies_met,
 )
+from sandbox.extensions.vary.runs import Result, VariantRun
 from sandbox.extensions.vary.space import Variant
 from sandbox.player.runs import HOST, WithinTransport
 from sandbox.server.server import serve_in_background
@@ -78,6 +80,19 @@ class WorldNotes:
         self.coverage += other.coverage
         self.exports += other.exports
 
+    def make_run(self, tests: Mapping[str, Result], **more: Any) -> VariantRun:
+        """Returns the run of these tests. `more` are its fields that the notes do not have."""
+        return VariantRun(
+            tests,
+            self.met,
+            calls=len(self.rows),
+            told=self.told,
+            findings=self.findings,
+            coverage=self.coverage,
+            began=self.rows[0]["at"] if self.rows else "",
+            **more,
+        )
+
 
 def look_at(controls: Controls, looks: Looks) -> WorldNotes:
     rows: list[Row] = list(controls.listed("requests"))
@@ -90,7 +105,7 @@ def look_at(controls: Controls, looks: Looks) -> WorldNotes:
         last = len(rows) - ROWS_ASKED_MAX
         for place, row in enumerate(rows):
             if place < CALLS_COMPARED_MAX or place >= last:
-                rows[place] = {**row, "explanation": read_explanation(controls, row)}
+                rows[place] = {**row, "explanation": fetch_explanation(controls, row["request_id"])}
     if looks.referee:
         notes.findings += controls.call("GET", "/referee").body["findings"]
         notes.coverage.append({"cells": controls.call("GET", "/coverage").body["cells"]})
@@ -98,14 +113,6 @@ def look_at(controls: Controls, looks: Looks) -> WorldNotes:
         address = f"{controls.base_url}/_sandbox/export"
         notes.exports.append(controls.http.get(address, params={"secrets": "strip"}, headers=controls.headers).text)
     return notes
-
-
-def read_explanation(controls: Controls, row: Row) -> Row:
-    try:
-        explanation: Row = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
-        return explanation
-    except Refused:
-        return {}
 
 
 class RunBank(Protocol):
@@ -250,7 +257,7 @@ class LocalBank:
 
         body = list(self.own.app(environ, keep_head))
         controls = self.controls if world == "default" else self.controls.world(world)
-        row = read_explanation(controls, {"request_id": environ.get("HTTP_REQUEST_ID", "")})
+        row = fetch_explanation(controls, environ.get("HTTP_REQUEST_ID", ""))
         if has_met(axis, row.get("operation"), row.get("variants", {})):
             start_response("500 Internal Server Error", [("Content-Type", "text/plain"), ("Content-Length", "0")])
             return []

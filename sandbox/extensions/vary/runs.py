@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -189,9 +189,7 @@ class ResultsFile:
 
     def append(self, attempt: Attempt, run: VariantRun) -> None:
         variant, number = attempt
-        tests = {name: astuple(result) for name, result in run.tests.items()}
-        row = {"variant": variant.changes, "attempt": number} | asdict(run) | {"tests": tests, "met": sorted(run.met)}
-        line = json.dumps(row)
+        line = json.dumps([variant.changes, number, asdict(run) | {"met": sorted(run.met)}])
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
@@ -213,23 +211,12 @@ def _read_runs(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
     """Yields the runs in these lines. Stops at the first line that is not a run, such as an incomplete line."""
     for line in lines:
         try:
-            row = json.loads(line)
-            variant = Variant.of((axis, value) for axis, value in row["variant"])
-            tests = {name: Result(*parts) for name, parts in row["tests"].items()}
-            reference = tuple((call, reply) for call, reply in row.get("reference", ()))
-            axes_met = frozenset(row["met"])
-            run = VariantRun(
-                tests,
-                axes_met,
-                row["seconds"],
-                row["calls"],
-                row["partial"],
-                reference,
-                tuple(row["told"]),
-                tuple(row["findings"]),
-                tuple(row["coverage"]),
-                row["began"],
-            )
-            yield (variant, row["attempt"]), run
+            changes, number, row = json.loads(line)
+            values = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()} | {
+                "tests": {name: Result(**result) for name, result in row["tests"].items()},
+                "met": frozenset(row["met"]),
+                "reference": tuple((call, reply) for call, reply in row["reference"]),
+            }
+            yield (Variant.of((axis, value) for axis, value in changes), number), VariantRun(**values)
         except (ValueError, KeyError, TypeError):
             return

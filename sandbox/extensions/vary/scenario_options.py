@@ -88,7 +88,7 @@ def make_trial(script: "Script", url: str, key: str | None, world_suffix: str) -
     """Returns the function that plays a scenario under a variant."""
     from sandbox.extensions.vary.call_comparison import RunCalls
     from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
-    from sandbox.extensions.vary.runs import Result, VariantRun
+    from sandbox.extensions.vary.runs import Result
     from sandbox.player.runs import SEED, Differing, make_world_name, run_one
 
     reference: Reference = ()
@@ -107,6 +107,6 @@ def make_trial(script: "Script", url: str, key: str | None, world_suffix: str) -
         differing = Differing(variant.axes, look, SEED, variant.extensions)
         report = run_one(script, url, machine_time, key, world, differing)
         result = Result(True) if report.passed else Result(False, report.failure, last_call)
-        return VariantRun({script.scenario.name: result}, notes.met, report.seconds, len(notes.rows), told=notes.told)
+        return notes.make_run({script.scenario.name: result}, seconds=report.seconds)
 
     return play_under
