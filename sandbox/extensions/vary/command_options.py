@@ -14,9 +14,9 @@ from sandbox.commands.options import env_row, explain_errors, option_row
 from sandbox.commands.screen import format_json
 
 if TYPE_CHECKING:
-    from sandbox.extensions.vary.lie_verdict import AllowedLies
-    from sandbox.extensions.vary.space import Space
-    from sandbox.extensions.vary.verdict import AllowedBreak, Verdict
+    from sandbox.extensions.vary.allow_file import Allowed
+    from sandbox.extensions.vary.space import Space, Variant
+    from sandbox.extensions.vary.verdict import Verdict
 
 T = TypeVar("T")
 
@@ -100,26 +100,26 @@ class VaryOptions:
         return read_space(self.axes, self.only, within=True)
 
     @cached_property
-    def allowed(self) -> "list[AllowedBreak]":
+    def allowed(self) -> "Allowed[Variant]":
         """Returns the breaks that the file of --allow lists. With --allow-write the file may be missing."""
         from sandbox.extensions.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_lies is None and self.allow_write:
             raise click.UsageError("--allow-write needs --allow FILE or --allow-lies FILE")
-        return self._read(self.allow, "--allow", read_allowed) or []
+        return self._read(self.allow, "--allow", read_allowed)
 
     @cached_property
-    def allowed_lies(self) -> "AllowedLies":
+    def allowed_lies(self) -> "Allowed[str]":
         from sandbox.extensions.vary.lie_verdict import read_allowed_lies
 
-        return self._read(self.allow_lies, "--allow-lies", read_allowed_lies) or {}
+        return self._read(self.allow_lies, "--allow-lies", read_allowed_lies)
 
-    def _read(self, path: Path | None, option: str, read: Callable[[str], T]) -> T | None:
-        """Reads the file of --allow or --allow-lies by the function `read`. Returns None if the option is missing, or
+    def _read(self, path: Path | None, option: str, read: "Callable[[str], Allowed[T]]") -> "Allowed[T]":
+        """Reads the file of --allow or --allow-lies by the function `read`. Allows nothing if the option is missing, or
         if the file is missing and --allow-write will write it. Exits with an error if the file cannot be read or is
         wrong."""
         if path is None or (self.allow_write and not path.exists()):
-            return None
+            return {}
         try:
             return read(path.read_text(encoding="utf-8-sig"))
         except OSError as error:

@@ -9,25 +9,20 @@ share a probe.
 The score counts lies: a lie is noticed if any test notices it, because then the suite as a whole does. The list names
 each test that read a lie and passed. It also names the tests that noticed the lie, which shows an assertion that only
 one of two tests has.
-
-A file of `--allow-lies` has a line with a reason for each lie that a test may believe:
-
-token_lasts tests.test_pay::test_details # the library renews by the reply alone
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sandbox.extensions.vary.allow_file import Allowed, normalize_name, read_allow_file, write_allow_file, write_line
 from sandbox.extensions.vary.lie_filter import FAILURE, TOLD_AS
 from sandbox.extensions.vary.lies import BY_NAME, LIES
-from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, VariantRun, normalize_name
+from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, Runs, VariantRun
 from sandbox.extensions.vary.space import LIE, LISTING, Variant, describe_unknown
 
 HEAD = "# Lies that a test may believe: LIE  TEST  # reason. The run fails on any other that nobody notices.\n"
-LINE = re.compile(r"(?P<lie>\S+)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
 
 
 Reply = tuple[str, int, str, str]
@@ -148,26 +143,18 @@ def merge_lies(verdicts: Iterable[LieVerdict]) -> LieVerdict:
     return LieVerdict(tuple(reading for verdict in verdicts for reading in verdict.readings))
 
 
-AllowedLies = Mapping[tuple[str, str], str]  # the reasons by lie and test
-
-
-def read_allowed_lies(text: str) -> AllowedLies:
+def read_allowed_lies(text: str) -> Allowed[str]:
     """Returns the allowed lies of an --allow-lies file. Raises ValueError with the number of the wrong line."""
-    allowed = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        parts = LINE.match(line)
-        if parts is None:
-            raise ValueError(f"line {number}: expected the name of a lie, of a test and # with a reason: {line[:80]}")
-        if parts["lie"] not in BY_NAME:
-            raise ValueError(f"line {number}: {describe_unknown('lie', parts['lie'], tuple(BY_NAME))}")
-        allowed[parts["lie"], parts["test"]] = parts["reason"] or REASON
-    return allowed
+    return read_allow_file(text, r"\S+", "the name of a lie, of a test and", check_name)
 
 
-def allow_lies(verdict: LieVerdict, allowed: AllowedLies) -> LieVerdict:
+def check_name(lie: str) -> str:
+    if lie not in BY_NAME:
+        raise ValueError(describe_unknown("lie", lie, tuple(BY_NAME)))
+    return lie
+
+
+def allow_lies(verdict: LieVerdict, allowed: Allowed[str]) -> LieVerdict:
     """Returns the verdict, in which the allowed lies have their reason. Adds to `ended` each line that is no longer
     needed, because the test now notices the lie."""
     readings = tuple(
@@ -175,16 +162,11 @@ def allow_lies(verdict: LieVerdict, allowed: AllowedLies) -> LieVerdict:
         for row in verdict.readings
     )
     noticed = {(row.lie, normalize_name(row.test)) for row in readings if row.noticed}
-    ended = tuple(describe_line(*key, reason) for key, reason in allowed.items() if key in noticed)
+    ended = tuple(write_line(*key, reason) for key, reason in allowed.items() if key in noticed)
     return replace(verdict, readings=readings, ended=ended)
-
-
-def describe_line(lie: str, test: str, reason: str) -> str:
-    return f"{lie}  {test}  # {reason}"
 
 
 def write_allowed_lies(verdict: LieVerdict) -> str:
     """Returns the text of an --allow-lies file with the lies that no test notices. Allowed lies keep their reason."""
-    rows: Sequence[LieReading] = [row for row in verdict.unnoticed if not verdict.list_noticing_tests(row.lie)]
-    reasons = {(row.lie, normalize_name(row.test)): row.allowed or REASON for row in rows}
-    return HEAD + "".join(f"{describe_line(*key, reasons[key])}\n" for key in sorted(reasons))
+    rows = [row for row in verdict.unnoticed if not verdict.list_noticing_tests(row.lie)]
+    return write_allow_file(HEAD, {(row.lie, row.test): row.allowed for row in rows})

@@ -27,6 +27,7 @@ INITIATIONS = ("payment_initiation", "standing_order_initiation")
 DETAILS = ("payment_details", "standing_order_details")
 PAYMENT, ORDER, FILE = ("payment_status",), ("standing_order_status",), ("bulk_status",)
 TOKEN, ACCOUNTS, ACCOUNT, LINES = ("token",), ("accounts",), ("account",), ("transactions",)
+ITEMS = "_embedded.transactions"  # where a reply has them
 
 OTHER_IBANS = ("BE71096123456769", "BE62510007547061")
 OTHER_NAMES = ("Marie Dubois", "Pieter Claes")
@@ -41,6 +42,7 @@ FLOWS_MAX = 100  # that a world remembers, so that a long run does not make it g
 
 T = TypeVar("T")
 Body = Any
+Tell = Callable[[Body, "Telling"], None]
 
 
 @dataclass
@@ -91,11 +93,29 @@ class Lie:
     clause: str
     says: str
     harm: str
-    tell: Callable[[Body, Telling], None]
+    tell: Tell
 
 
-def find_other_value(value: object, others: tuple[str, ...]) -> str:
-    return next(replace_value for replace_value in others if replace_value != value)
+def change(path: str, make_value: Callable[[Any], Any]) -> Tell:
+    """Returns a lie that changes the value at a path such as `creditor_account.iban`. Changes it in each entry of a
+    list on the path. Changes nothing where a part of the path is missing or null."""
+    *outer, name = path.split(".")
+
+    def tell(body: Body, about: Telling) -> None:
+        rows = [body]
+        for part in outer:
+            values = [row[part] for row in rows if row.get(part) is not None]
+            rows = [row for value in values for row in (value if isinstance(value, list) else [value])]
+        for row in rows:
+            if row.get(name) is not None:
+                row[name] = make_value(row[name])
+
+    return tell
+
+
+def choose_other(values: tuple[str, ...]) -> Callable[[object], str]:
+    """Returns a function that returns the first of these values that differs from its argument."""
+    return lambda value: next(other for other in values if other != value)
 
 
 def make_other_id(value: str) -> str:
@@ -103,33 +123,31 @@ def make_other_id(value: str) -> str:
     return value[:-1] + ("0" if value[-1] != "0" else "1")
 
 
-def replace_value(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]:
-    """Returns a lie that replaces the value of the field `name` by a different one of these values."""
+def add_days(days: int) -> Callable[[date | str], date]:
+    return lambda day: (date.fromisoformat(day) if isinstance(day, str) else day) + timedelta(days)
+
+
+def scale(factor: int) -> Callable[[Fragment], Fragment]:
+    """Returns a function that multiplies a JSON number and keeps the number of its decimals."""
+
+    def multiply(number: Fragment) -> Fragment:
+        text = orjson.dumps(number).decode()
+        places = len(text.partition(".")[2])
+        return Fragment(f"{Decimal(text) * factor:.{places}f}")
+
+    return multiply
+
+
+def lose_last(rows: list[Any]) -> list[Any]:
+    return rows[:-1]
+
+
+def replace_status(false_status: str, *true: str) -> Tell:
+    """Returns a lie that shows `false_status` for what has one of the statuses `true`: a payment, an order, a file or a
+    bulk of it. The lie also removes reason and errors."""
 
     def tell(body: Body, about: Telling) -> None:
-        if name in body:
-            body[name] = find_other_value(body[name], values)
-
-    return tell
-
-
-def replace_status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
-    """Returns a lie that shows `false_status` for a payment or an order whose status is one of `true`."""
-
-    def tell(body: Body, about: Telling) -> None:
-        if body["status"] in true:
-            body["status"] = false_status
-            body.pop("reason", None)
-
-    return tell
-
-
-def replace_file_status(false_status: str, *true: str) -> Callable[[Body, Telling], None]:
-    """Returns a lie that shows `false_status` for a file or a bulk if its true status is one of `true`. The lie also
-    removes reason and errors."""
-
-    def tell(body: Body, about: Telling) -> None:
-        for row in (body, *body["bulks"]):
+        for row in (body, *body.get("bulks", ())):
             if row["status"] in true:
                 row["status"] = false_status
                 for name in ("reason", "errors", "number_of_errors"):
@@ -146,11 +164,6 @@ def give_payment_before(body: Body, about: Telling) -> None:
     body["payment_id"] = before[-1] if before else make_other_id(body["payment_id"])
 
 
-def change_end_to_end(body: Body, about: Telling) -> None:
-    if "endtoend_identification" in body:
-        body["endtoend_identification"] = make_other_id(body["endtoend_identification"])
-
-
 # Details
 
 
@@ -159,16 +172,6 @@ def change_amount(body: Body, about: Telling) -> None:
     amounts = body["instructed_amount"]
     for name in amounts.keys() - {"currency"}:
         amounts[name] = f"{Decimal(amounts[name]) * 10:.2f}"
-
-
-def change_currency(body: Body, about: Telling) -> None:
-    amounts = body["instructed_amount"]
-    amounts["currency"] = find_other_value(amounts["currency"], OTHER_CURRENCIES)
-
-
-def change_creditor_iban(body: Body, about: Telling) -> None:
-    if "iban" in body["creditor_account"]:
-        body["creditor_account"]["iban"] = find_other_value(body["creditor_account"]["iban"], OTHER_IBANS)
 
 
 def change_debtor_iban(body: Body, about: Telling) -> None:
@@ -182,7 +185,7 @@ def find_other_iban(about: Telling, iban: str) -> str:
     def find(bank: Bank) -> str:
         owners = bank.accounts[iban].owners if iban in bank.accounts else ()
         other_ibans = (row.iban for row in bank.accounts.values() if not set(row.owners) & set(owners))
-        return next(other_ibans, find_other_value(iban, OTHER_IBANS))
+        return next(other_ibans, choose_other(OTHER_IBANS)(iban))
 
     return about.ask(find)
 
@@ -190,44 +193,10 @@ def find_other_iban(about: Telling, iban: str) -> str:
 def change_message(body: Body, about: Telling) -> None:
     for name in ("remittance_information_unstructured", "remittance_information_structured"):
         if isinstance(body.get(name), str):
-            body[name] = find_other_value(body[name], OTHER_TEXTS)
-
-
-def change_date(name: str, days: int) -> Callable[[Body, Telling], None]:
-    def tell(body: Body, about: Telling) -> None:
-        if body.get(name) is not None:
-            body[name] = add_days(body[name], days)
-
-    return tell
-
-
-def add_days(day: date | str, days: int) -> date:
-    return (date.fromisoformat(day) if isinstance(day, str) else day) + timedelta(days)
-
-
-def give_other_payment(body: Body, about: Telling) -> None:
-    body["payment_id"] = make_other_id(body["payment_id"])
-
-
-def change_status_of_details(body: Body, about: Telling) -> None:
-    body["status"] = "PDNG" if body["status"] == "ACSC" else "ACSC"
+            body[name] = choose_other(OTHER_TEXTS)(body[name])
 
 
 # Files
-
-
-def lose_bulk(body: Body, about: Telling) -> None:
-    del body["bulks"][-1:]
-
-
-def change_count(body: Body, about: Telling) -> None:
-    for row in body["bulks"]:
-        row["number_of_transactions"] += 1
-
-
-def change_sum(body: Body, about: Telling) -> None:
-    for row in body["bulks"]:
-        row["control_sum"] = scale_number(row["control_sum"], 10)
 
 
 def lose_errors(body: Body, about: Telling) -> None:
@@ -236,14 +205,7 @@ def lose_errors(body: Body, about: Telling) -> None:
         row.pop("number_of_errors", None)
 
 
-def scale_number(number: Fragment, factor: int) -> Fragment:
-    """Returns a JSON number multiplied by `factor`. It keeps the number of decimals."""
-    text = orjson.dumps(number).decode()
-    places = len(text.partition(".")[2])
-    return Fragment(f"{Decimal(text) * factor:.{places}f}")
-
-
-# Tokens
+# Tokens and accounts
 
 
 def give_spent_token(body: Body, about: Telling) -> None:
@@ -252,22 +214,6 @@ def give_spent_token(body: Body, about: Telling) -> None:
     spent = about.call.request.form.get("refresh_token")
     if spent:
         body["refresh_token"] = spent
-
-
-def change_expiry(body: Body, about: Telling) -> None:
-    body["expires_in"] = TEN_YEARS
-
-
-def change_logical_id(body: Body, about: Telling) -> None:
-    if "logical_id" in body:
-        body["logical_id"] = make_other_id(body["logical_id"])
-
-
-# Accounts
-
-
-def lose_account(body: Body, about: Telling) -> None:
-    del body["_embedded"]["accounts"][-1:]
 
 
 def add_foreign_account(body: Body, about: Telling) -> None:
@@ -296,14 +242,6 @@ def give_balance_before(body: Body, about: Telling) -> None:
         return sum((line.posting.amount.number for line in reversed(lines) if line.on == last), Decimal(0))
 
     body["balance"] = Fragment(f"{Decimal(orjson.dumps(body['balance']).decode()) - about.ask(booked_last):.2f}")
-
-
-def change_sign_of_balance(body: Body, about: Telling) -> None:
-    body["balance"] = scale_number(body["balance"], -1)
-
-
-def lose_compartment(body: Body, about: Telling) -> None:
-    del body["other_compartments"][-1:]
 
 
 # Transactions
@@ -342,17 +280,6 @@ def add_foreign_line(body: Body, about: Telling) -> None:
         items[0] = foreign
 
 
-def change_items(name: str, change: Callable[[Any], Any]) -> Callable[[Body, Telling], None]:
-    """Returns a lie that changes a field in each transaction that has the field."""
-
-    def tell(body: Body, about: Telling) -> None:
-        for item in list_items(body):
-            if item.get(name) is not None:
-                item[name] = change(item[name])
-
-    return tell
-
-
 def give_one_reference(body: Body, about: Telling) -> None:
     for item in list_items(body)[1:]:
         item["transaction_ref"] = list_items(body)[0]["transaction_ref"]
@@ -383,7 +310,7 @@ def end_early(body: Body, about: Telling) -> None:
 # Callbacks, whose body has the parameters
 
 
-def mix_up(name: str) -> Callable[[Body, Telling], None]:
+def mix_up(name: str) -> Tell:
     """Returns a lie that replaces the parameter `name` of a callback by the value from an earlier flow. Reverses the
     parameter's text if no earlier flow has another value."""
 
@@ -413,37 +340,40 @@ LIES: tuple[Lie, ...] = (
     Lie("initiation_payment", INITIATIONS, "service 2.4", "The id is that of another payment.",
         "The order follows another payment, and is never known to be paid.", give_payment_before),
     Lie("initiation_reference", INITIATIONS, "service 2.4", "The end-to-end identification is another one.",
-        "The payment is not found again by its reference.", change_end_to_end),
+        "The payment is not found again by its reference.", change("endtoend_identification", make_other_id)),
     Lie("initiation_settled", INITIATIONS, "service 3.1", "The payment is settled although nobody signed it.",
         "Goods are delivered before anybody paid.", replace_status("ACSC", *OPEN)),
     Lie("details_amount", DETAILS, "service 2.4", "The amount is 10 times what was ordered.",
         "The customer's books show an amount that was not paid.", change_amount),
     Lie("details_currency", DETAILS, "service 2.4", "The currency is another one.",
-        "An amount is booked in the wrong currency.", change_currency),
+        "An amount is booked in the wrong currency.",
+        change("instructed_amount.currency", choose_other(OTHER_CURRENCIES))),
     Lie("details_creditor_iban", DETAILS, "service 2.4", "The beneficiary's account is another one.",
-        "Money that went to a stranger looks as if it arrived.", change_creditor_iban),
+        "Money that went to a stranger looks as if it arrived.",
+        change("creditor_account.iban", choose_other(OTHER_IBANS))),
     Lie("details_creditor_name", DETAILS, "service 2.4", "The beneficiary is somebody else.",
-        "Money that went to a stranger looks as if it arrived.", replace_value("creditor_name", OTHER_NAMES)),
+        "Money that went to a stranger looks as if it arrived.", change("creditor_name", choose_other(OTHER_NAMES))),
     Lie("details_debtor_iban", DETAILS, "service 2.4", "The account that pays belongs to another customer.",
         "A refund goes to a stranger.", change_debtor_iban),
     Lie("details_message", DETAILS, "service 2.4", "The message to the beneficiary is another one.",
         "The payment is booked to another invoice.", change_message),
     Lie("details_reference", DETAILS, "service 2.4", "The end-to-end identification is another one.",
-        "The payment is booked to another order.", change_end_to_end),
+        "The payment is booked to another order.", change("endtoend_identification", make_other_id)),
     Lie("details_customer", DETAILS, "service 2.4", "The name of the customer is another customer's.",
-        "A customer sees, or is taken for, somebody else.", replace_value("psu_name", OTHER_NAMES)),
+        "A customer sees, or is taken for, somebody else.", change("psu_name", choose_other(OTHER_NAMES))),
     Lie("details_date", DETAILS, "service 2.4", "The requested execution date is a week later.",
-        "An instalment looks paid in time, and is late.", change_date("requested_execution_date", 7)),
+        "An instalment looks paid in time, and is late.", change("requested_execution_date", add_days(7))),
     Lie("details_payment", DETAILS, "service 2.4", "The id is that of another payment.",
-        "The details of one payment are kept as those of another.", give_other_payment),
+        "The details of one payment are kept as those of another.", change("payment_id", make_other_id)),
     Lie("details_status", DETAILS, "service 3.1", "The status is settled while it is not, or pending once it is.",
-        "Goods are delivered before they are paid, or never.", change_status_of_details),
+        "Goods are delivered before they are paid, or never.",
+        change("status", lambda status: "PDNG" if status == "ACSC" else "ACSC")),
     Lie("order_start", ("standing_order_details",), "service 2.4", "The first execution is a week later.",
-        "A rent looks as if it was paid in time.", change_date("start_date", 7)),
+        "A rent looks as if it was paid in time.", change("start_date", add_days(7))),
     Lie("order_end", ("standing_order_details",), "service 2.4", "The last execution is a year later.",
-        "A customer is told to pay on after the end of a contract.", change_date("end_date", 365)),
+        "A customer is told to pay on after the end of a contract.", change("end_date", add_days(365))),
     Lie("order_frequency", ("standing_order_details",), "service 2.4", "It executes at another frequency.",
-        "A customer pays each week what is due each month.", replace_value("frequency", OTHER_FREQUENCIES)),
+        "A customer pays each week what is due each month.", change("frequency", choose_other(OTHER_FREQUENCIES))),
     Lie("order_ended", ORDER, "service 3.2", "An active standing order is cancelled.",
         "The customer orders it again, and pays twice.", replace_status("CANC", "PDNG", "ACWP")),
     Lie("order_goes_on", ORDER, "service 3.2", "A cancelled standing order is active.",
@@ -461,35 +391,37 @@ LIES: tuple[Lie, ...] = (
     Lie("paid_as_cancelled", PAYMENT, "service 3.1", "A settled payment is cancelled.",
         "The customer pays again.", replace_status("CANC", "ACSC")),
     Lie("status_reason", PAYMENT + ORDER, "service 3.3", "The reason of a refusal is another one.",
-        "The customer is told to mend what was not wrong.", replace_value("reason", OTHER_REASONS)),
+        "The customer is told to mend what was not wrong.", change("reason", choose_other(OTHER_REASONS))),
     Lie("status_payment", PAYMENT + ORDER, "service 2.4", "The status is that of another payment.",
-        "One order is marked with the outcome of another.", give_other_payment),
+        "One order is marked with the outcome of another.", change("payment_id", make_other_id)),
     Lie("file_too_early", FILE, "service 3.2", "A file that is not executed yet is settled.",
-        "Wages are taken for paid before they are.", replace_file_status("ACSC", *OPEN)),
+        "Wages are taken for paid before they are.", replace_status("ACSC", *OPEN)),
     Lie("file_refused_as_paid", FILE, "service 3.2", "A refused file or bulk is settled.",
-        "Wages are taken for paid and never are.", replace_file_status("ACSC", "RJCT")),
+        "Wages are taken for paid and never are.", replace_status("ACSC", "RJCT")),
     Lie("file_paid_as_refused", FILE, "service 3.2", "A settled file is refused.",
-        "Wages are paid twice.", replace_file_status("RJCT", "ACSC", "ACSP")),
+        "Wages are paid twice.", replace_status("RJCT", "ACSC", "ACSP")),
     Lie("file_goes_on", FILE, "service 3.2", "A cancelled file is waiting for its execution.",
-        "Wages are expected that never come.", replace_file_status("PDNG", "CANC")),
+        "Wages are expected that never come.", replace_status("PDNG", "CANC")),
     Lie("file_bulk_lost", FILE, "service 4.6", "The last bulk of the file is missing.",
-        "Nobody sees that a part of the file was not taken.", lose_bulk),
+        "Nobody sees that a part of the file was not taken.", change("bulks", lose_last)),
     Lie("file_count", FILE, "service 4.6", "Each bulk has one more transaction than was sent.",
-        "Nobody sees that somebody else's payment is in the file.", change_count),
+        "Nobody sees that somebody else's payment is in the file.",
+        change("bulks.number_of_transactions", lambda count: count + 1)),
     Lie("file_sum", FILE, "service 4.6", "The control sum of each bulk is 10 times what was sent.",
-        "Nobody sees that amounts were misread.", change_sum),
+        "Nobody sees that amounts were misread.", change("bulks.control_sum", scale(10))),
     Lie("file_errors_lost", FILE, "service 4.6", "The errors of the file are missing.",
         "Nobody mends a file that was refused.", lose_errors),
     Lie("token_scope", TOKEN, "service 2.6", "The token is of another scope.",
-        "A program believes in access that the customer did not give.", replace_value("scope", OTHER_SCOPES)),
+        "A program believes in access that the customer did not give.", change("scope", choose_other(OTHER_SCOPES))),
     Lie("token_lasts", TOKEN, "service 2.6", "The token lasts for 10 years.",
-        "The program never refreshes, and stands still after an hour.", change_expiry),
+        "The program never refreshes, and stands still after an hour.",
+        change("expires_in", lambda seconds: TEN_YEARS)),
     Lie("token_spent", TOKEN, "service 4.8", "The refresh token is the one that was just used up.",
         "The next refresh is refused, and the customer must consent again.", give_spent_token),
     Lie("token_account", TOKEN, "service 2.6", "The account of the token is another one.",
-        "Funds are asked of an account that is not the customer's.", change_logical_id),
+        "Funds are asked of an account that is not the customer's.", change("logical_id", make_other_id)),
     Lie("accounts_lost", ACCOUNTS, "service 4.9", "The last account of the consent is missing.",
-        "A customer's account disappears without a word.", lose_account),
+        "A customer's account disappears without a word.", change("_embedded.accounts", lose_last)),
     Lie("accounts_foreign", ACCOUNTS, "service 4.9", "An account of another customer is in the list.",
         "A customer sees a stranger's account.", add_foreign_account),
     Lie("accounts_iban", ACCOUNTS, "service 4.9", "The IBANs are those of another customer.",
@@ -497,13 +429,13 @@ LIES: tuple[Lie, ...] = (
     Lie("account_iban", ACCOUNT, "service 2.7", "The IBAN is that of another customer's account.",
         "The balance of one account is shown for another.", change_iban_of_account),
     Lie("account_currency", ACCOUNT, "service 2.7", "The currency is another one.",
-        "A balance is worth more or less than is shown.", replace_value("currency", OTHER_CURRENCIES)),
+        "A balance is worth more or less than is shown.", change("currency", choose_other(OTHER_CURRENCIES))),
     Lie("balance_of_yesterday", ACCOUNT, "service 2.7", "The balance is without the last day that has bookings.",
         "Money is spent twice.", give_balance_before),
     Lie("balance_sign", ACCOUNT, "service 2.7", "The balance has the other sign.",
-        "A debt is shown as money.", change_sign_of_balance),
+        "A debt is shown as money.", change("balance", scale(-1))),
     Lie("compartment_lost", ACCOUNT, "service 2.7", "The last compartment is missing.",
-        "Money in another currency disappears without a word.", lose_compartment),
+        "Money in another currency disappears without a word.", change("other_compartments", lose_last)),
     Lie("line_lost", LINES, "service 4.10", "A line of the page is missing.",
         "The books lack a payment, and nobody sees it.", lose_line),
     Lie("line_doubled", LINES, "service 4.10", "The first line of the page comes twice.",
@@ -513,20 +445,17 @@ LIES: tuple[Lie, ...] = (
     Lie("line_reference", LINES, "service 2.8", "All lines have the same reference.",
         "Lines are taken for the same one, and are dropped.", give_one_reference),
     Lie("line_amount", LINES, "service 2.8", "The amounts are 10 times what was booked.",
-        "The books are wrong.", change_items("amount", lambda amount: scale_number(amount, 10))),
+        "The books are wrong.", change(f"{ITEMS}.amount", scale(10))),
     Lie("line_sign", LINES, "service 2.8", "Debits are credits, and credits debits.",
-        "An expense is booked as income.", change_items("amount", lambda amount: scale_number(amount, -1))),
+        "An expense is booked as income.", change(f"{ITEMS}.amount", scale(-1))),
     Lie("line_currency", LINES, "service 2.8", "The currency is another one.",
-        "The books are wrong by the rate.",
-        change_items("currency", lambda name: find_other_value(name, OTHER_CURRENCIES))),
+        "The books are wrong by the rate.", change(f"{ITEMS}.currency", choose_other(OTHER_CURRENCIES))),
     Lie("line_date", LINES, "service 2.8", "The execution dates are a week later.",
-        "A payment counts for the wrong month.", change_items("execution_date", lambda day: add_days(day, 7))),
+        "A payment counts for the wrong month.", change(f"{ITEMS}.execution_date", add_days(7))),
     Lie("line_counterparty", LINES, "service 2.8", "The counterparties are other ones.",
-        "A payment is booked to the wrong customer.",
-        change_items("counterparty_info", lambda name: find_other_value(name, OTHER_NAMES))),
+        "A payment is booked to the wrong customer.", change(f"{ITEMS}.counterparty_info", choose_other(OTHER_NAMES))),
     Lie("line_message", LINES, "service 2.8", "The messages are other ones.",
-        "A payment is booked to the wrong invoice.",
-        change_items("communication", lambda text: find_other_value(text, OTHER_TEXTS))),
+        "A payment is booked to the wrong invoice.", change(f"{ITEMS}.communication", choose_other(OTHER_TEXTS))),
     Lie("page_repeats", LINES, "service 4.10", "The key of the next page leads to the same page, once.",
         "Lines are booked twice, or the program reads without end.", repeat_page),
     Lie("page_ends_early", LINES, "service 4.10", "A page that is not the last has no key.",

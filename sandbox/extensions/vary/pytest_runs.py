@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from sandbox.extensions.vary.allow_file import Allowed
 from sandbox.extensions.vary.call_comparison import RunCalls
 from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
 from sandbox.extensions.vary.lie_verdict import (
-    AllowedLies,
     LieVerdict,
     allow_lies,
     judge_lies,
@@ -43,7 +43,6 @@ from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
 from sandbox.extensions.vary.runs import FAILURE_MAX, FailsByDefault, NothingMet, Reference, Result, Runs, VariantRun
 from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING, Space, Variant, make_space, read_variant, split_names
 from sandbox.extensions.vary.verdict import (
-    AllowedBreak,
     Verdict,
     allow,
     judge,
@@ -207,10 +206,10 @@ class VaryPlugin:
 
     space: Space
     strength: int
-    allowed: list[AllowedBreak]
+    allowed: Allowed[Variant]
     reports: list[Path]
     tells_lies: bool = False
-    allowed_lies: AllowedLies = field(default_factory=dict)
+    allowed_lies: Allowed[str] = field(default_factory=dict)
     ready: ReadySession | None = None
     verdicts: list[Verdict] = field(default_factory=list)
 

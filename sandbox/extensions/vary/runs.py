@@ -64,15 +64,6 @@ class NothingMet(Exception):
     """Raised if no call of the tests met an axis or a lie, so no variant makes a difference."""
 
 
-REASON = "known"  # of what is allowed, where a file gives none
-
-
-def normalize_name(test: str) -> str:
-    """Returns the name of a test as files of allowed breaks and lies spell it. Blanks become single, and there is none
-    before `#`, because ` #` begins the reason in such a file."""
-    return " ".join(test.split()).replace(" #", "#")
-
-
 Trial = Callable[[Variant], VariantRun]
 Attempt = tuple[Variant, int]  # the number is 0 for the first run of a variant, 1 for the second, ...
 

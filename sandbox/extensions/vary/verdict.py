@@ -1,22 +1,17 @@
-"""The verdict on a client: the axes that break it, the axes that it withstands, and the axes that it never met.
+"""The verdict on a client: the axes that break it, the axes that it withstands, and the axes that it never met."""
 
-A file of `--allow` has a line with a reason for each break that is allowed:
-
-details_amount=string  tests.test_pay::test_details  # mended in 2.4
-"""
-
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 
+from sandbox.extensions.vary.allow_file import Allowed, normalize_name, read_allow_file, write_allow_file, write_line
 from sandbox.extensions.vary.lie_verdict import LieVerdict, merge_lies
-from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, normalize_name
+from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, Runs
 from sandbox.extensions.vary.search import Break, Search
 from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant, read_variant
 
 HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
-LINE = re.compile(r"(?P<axes>[^\s=,]+=[^\s=,]+(?:,[^\s=,]+=[^\s=,]+)*)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
 
 
 @dataclass(frozen=True)
@@ -97,53 +92,28 @@ def merge(verdicts: Sequence[Verdict]) -> Verdict:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedBreak:
-    """A line of the file of allowed breaks."""
-
-    variant: Variant
-    test: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.variant}  {self.test}  # {self.reason}"
-
-
-def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
+def read_allowed(text: str, space: Space | None = None) -> Allowed[Variant]:
     """Returns the breaks that the text of an --allow file lists. The space must have their axes (by default it has all
     axes). Raises ValueError with the number of the wrong line."""
-    allowed = []
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        try:
-            if (parts := LINE.match(line)) is None:
-                raise ValueError(f"expected AXIS=VALUE, the name of a test and # with a reason: {line[:80]}")
-            allowed.append(AllowedBreak(read_variant(parts["axes"], space), parts["test"], parts["reason"] or REASON))
-        except ValueError as error:
-            raise ValueError(f"line {number}: {error}") from None
-    return allowed
+    return read_allow_file(
+        text, r"[^\s=,]+=\S+", "AXIS=VALUE, the name of a test and", partial(read_variant, space=space)
+    )
 
 
-def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
+def allow(verdict: Verdict, allowed: Allowed[Variant]) -> Verdict:
     """Returns the verdict, in which allowed breaks have their reason. `ended` gets the allowed lines that are no longer
     needed: the test ran and met the axes, but did not break."""
-    reasons = {(line.variant, line.test): line.reason for line in allowed}
     keys = [(broken.variant, normalize_name(broken.test)) for broken in verdict.breaks]
-    breaks = tuple(replace(broken, allowed=reasons.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
+    breaks = tuple(replace(broken, allowed=allowed.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
     steady = set(map(normalize_name, verdict.tests)) - set(map(normalize_name, verdict.flaky))
     ended = tuple(
-        str(line)
-        for line in allowed
-        if (line.variant, line.test) not in keys
-        and line.test in steady
-        and dict(line.variant.changes).keys() <= verdict.met
+        write_line(variant, test, reason)
+        for (variant, test), reason in allowed.items()
+        if (variant, test) not in keys and test in steady and dict(variant.changes).keys() <= verdict.met
     )
     return replace(verdict, breaks=breaks, ended=ended)
 
 
 def write_allowed(breaks: Sequence[Break]) -> str:
     """Returns the text of an --allow file with these breaks. A break that is allowed already keeps its reason."""
-    reasons = {(broken.variant, normalize_name(broken.test)): broken.allowed or REASON for broken in breaks}
-    return HEAD + "".join(f"{AllowedBreak(*key, reasons[key])}\n" for key in sorted(reasons))
+    return write_allow_file(HEAD, {(broken.variant, broken.test): broken.allowed for broken in breaks})
