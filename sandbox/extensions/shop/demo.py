@@ -152,14 +152,14 @@ STEPS: tuple[DemoStep, ...] = (
         "Put something in the basket.",
         "This shop has no card terminal. It is a third party, and it asks the customer’s own bank for the money.",
         "/",
-        lambda get_visitor: bool(get_visitor.basket or get_visitor.orders),
+        lambda visitor: bool(visitor.basket or visitor.orders),
     ),
     DemoStep(
         "Pay by bank",
         "The shop initiates a payment, and the bank replies where you sign.",
         "One call to the bank made the payment. The shop never sees how the customer logs in.",
         "/basket",
-        lambda get_visitor: bool(list_statuses(get_visitor)),
+        lambda visitor: bool(list_statuses(visitor)),
     ),
     DemoStep(
         "Sign as Alice",
@@ -167,7 +167,7 @@ STEPS: tuple[DemoStep, ...] = (
         "These are the bank’s own pages. Nothing is paid until the customer signs, and after an hour the bank cancels "
         "the payment.",
         "/orders",
-        lambda get_visitor: any(status not in ("RCVD", "PATC") for status in list_statuses(get_visitor)),
+        lambda visitor: any(status not in ("RCVD", "PATC") for status in list_statuses(visitor)),
     ),
     DemoStep(
         "Let a minute pass",
@@ -175,7 +175,7 @@ STEPS: tuple[DemoStep, ...] = (
         "A signature is not money. The shop asks for the status, and packs when the bank says ACSC. We own the bank’s "
         "clock, so nobody has to wait.",
         "/orders",
-        lambda get_visitor: "ACSC" in list_statuses(get_visitor),
+        lambda visitor: "ACSC" in list_statuses(visitor),
     ),
     DemoStep(
         "Send the parcel back",
@@ -190,30 +190,28 @@ STEPS: tuple[DemoStep, ...] = (
         "Consent at the bank; the shop reads balances and transactions.",
         "The customer picks the accounts, and may end the permission at any time. The shop can read, and move nothing.",
         "/accounts",
-        lambda get_visitor: get_visitor.link is not None,
+        lambda visitor: visitor.link is not None,
     ),
     DemoStep(
         "Let 91 days pass",
         "Use the bar above, then open an account: the bank wants to know who is there.",
         "By law the bank asks for its customer again after 90 days. Three months go by with one button.",
         "/accounts",
-        lambda get_visitor: (
-            get_visitor.link is not None and (get_visitor.link.renewal is not None or get_visitor.link.renewed)
-        ),
+        lambda visitor: visitor.link is not None and (visitor.link.renewal is not None or visitor.link.renewed),
     ),
     DemoStep(
         "Prove that it is you",
         "Authenticate at your bank, and come back: the account shows what happened meanwhile.",
         "The consent stays. The customer proves who they are, and the shop reads on with the same permission.",
         "/accounts",
-        lambda get_visitor: get_visitor.link is not None and get_visitor.link.renewed,
+        lambda visitor: visitor.link is not None and visitor.link.renewed,
     ),
     DemoStep(
         "Open the console",
         "It shows every call of the shop, and why the bank answered so.",
         "This is what a developer sees: each call, the rule that decided, and what the referee thinks of the client.",
         "/demo/console",
-        lambda get_visitor: CONSOLE in get_visitor.seen,
+        lambda visitor: CONSOLE in visitor.seen,
     ),
 )
 
