@@ -63,7 +63,7 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
     """Schedules each batch of a file for its own day, after the last signature (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
     bulk.signed_on = bank.clock.today
-    decisions = bank.decisions_of(bulk)
+    decisions = bank.find_decisions(bulk)
     for part in bulk.payable_parts:
         bank.move(part, Trigger.SIGNED)
         bulk.unpaid += 1

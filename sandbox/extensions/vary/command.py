@@ -109,7 +109,7 @@ def vary(order: VaryCommandOptions) -> None:
     axes = {} if varied is None else dict(varied.axes)
     about = compute_fingerprint(order.command, order.axes_at_once, axes, order.lies, begin, str(order.junit), order.url)
     with open_session(order, about, FAILS_TODAY, partial(describe_nothing_met, order)) as (trial, runs):
-        trial.use_as_reference(runs.of(LISTING if varied is None else DEFAULT_BANK))
+        trial.use_as_reference(runs.find_run(LISTING if varied is None else DEFAULT_BANK))
         verdict = judge_all(runs, varied, order.axes_at_once, order.seed, order.lies)
     sys.exit(BREAKS if order.print_verdict(verdict, order.as_json) else 0)
 
@@ -142,7 +142,7 @@ def open_session(
             sys.exit(failure_code)
         except NothingMet:
             results_file.end()
-            click.echo(describe_nothing_met(runs.of(runs.variants[0]).calls), err=True)
+            click.echo(describe_nothing_met(runs.find_run(runs.variants[0]).calls), err=True)
             sys.exit(failure_code)
         except KeyboardInterrupt:
             trial.stop()

@@ -116,7 +116,7 @@ def record_call(observers: "Observers", world: str, environ: dict[str, Any], res
         environ.get("CONTENT_TYPE", ""),
         length,
         body,
-        observers.prints_of(body) if is_large else {},
+        observers.compute_fingerprints(body) if is_large else {},
         response,
         environ["sandbox.started"],
         perf_counter(),
