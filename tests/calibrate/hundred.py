@@ -21,7 +21,7 @@ from sandbox.extensions.calibrate.calibration import Calibration, calibrate_call
 from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
 from sandbox.extensions.calibrate.playing import ClientSession, Player, Scene, list_steps
 from sandbox.extensions.calibrate.reconstruction import Shown
-from sandbox.extensions.calibrate.search import NOT_TRIED, find_first_reads
+from sandbox.extensions.calibrate.search import NOT_TRIED
 from sandbox.extensions.vary.space import make_space
 from sandbox.recordings.reading import read_recording
 from sandbox.recordings.recorded_calls import RecordedCall
@@ -75,7 +75,9 @@ class TrueBank:
         return bank
 
     def shown_among(self, axes: Iterable[str]) -> set[str]:
-        first = find_first_reads(self.results)
+        first: dict[str, int] = {}
+        for number, result in enumerate(self.results):
+            first = dict.fromkeys(result.met, number) | first
         return {
             axis
             for axis in axes

@@ -8,7 +8,7 @@ recording best. A difference that no value explains is called outside.
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -24,7 +24,7 @@ from sandbox.extensions.calibrate.playing import BY_ITSELF, ClientSession, Playe
 from sandbox.extensions.calibrate.proposals import Proposal, propose
 from sandbox.extensions.calibrate.reconstruction import Shown, list_embedded, make_bank, simplify_names
 from sandbox.extensions.calibrate.search import NOT_TRIED, Choice, Trial, ValueSearch
-from sandbox.extensions.calibrate.windows import list_texts
+from sandbox.extensions.calibrate.variables import ADDRESSES, simplify_name
 from sandbox.recordings.recorded_calls import RecordedCall
 
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # the beginning of a recording without times
@@ -39,6 +39,7 @@ CLAUSES = (
 VENDOR = re.compile(r"application/vnd\.([a-z0-9.-]+)\.api\+json")
 WORD = re.compile(r"[^\s\"'<>,;/?&]+")
 HOUR = 3600
+LINKED = frozenset(["paymentid", "paymentfileid", "accesstoken", "refreshtoken"]) | ADDRESSES - {"redirect"}
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -190,6 +191,17 @@ def bound_calls(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list
     if rest:
         notes.append(f"the last {len(rest):,} calls were not played: {PLAYED_MAX:,} are the most")
     return to_play[:PLAYED_MAX], notes
+
+
+def list_texts(value: Any, name: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from list_texts(inner, simplify_name(key))
+    elif isinstance(value, list):
+        for inner in value[:5]:
+            yield from list_texts(inner, name)
+    elif isinstance(value, str) and name in LINKED and "/accounts" not in value:
+        yield value.partition("?")[0] if name in ADDRESSES else value
 
 
 def find_shape(reply: Any) -> Any:

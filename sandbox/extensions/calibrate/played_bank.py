@@ -45,13 +45,6 @@ class Moment(NamedTuple):
     limits: Any
     first_calls: frozenset[tuple[str, str]]
 
-    def is_same(self, other: "Moment") -> bool:
-        """Whether both states have the same records and counts. Their settings may differ."""
-        if self.limits != other.limits or self.first_calls != other.first_calls:
-            return False
-        registers = zip(list_state(self.state), list_state(other.state), strict=True)
-        return all(own == others for own, others in registers if own[0] != "settings")
-
 
 class OwnReply(NamedTuple):
     """A reply of the played bank, unchanged."""
@@ -94,10 +87,19 @@ class PlayedBank:
         self._world.axes.restore_first_uses(moment.first_calls)
 
     def copy_moment(self) -> Moment:
+        counts = self._counts()
+        return Moment(self._world.ask(copy_bank), *counts)
+
+    def _counts(self) -> tuple[Any, frozenset[tuple[str, str]]]:
         limits = self._world.calls.limits
         assert isinstance(limits, Limits)
         self._world.calls.deliver()
-        return Moment(self._world.ask(copy_bank), limits.copy_counts(), self._world.axes.copy_first_uses())
+        return limits.copy_counts(), self._world.axes.copy_first_uses()
+
+    def is_at(self, moment: Moment) -> bool:
+        """Whether all calls would get the same replies now as at this moment, except for the values of the axes."""
+        now = self._counts()
+        return now == moment[1:] and self._world.ask(lambda bank: are_same_records(bank, moment.state))
 
     def ask(self, look: Callable[[Bank], T]) -> T:
         """Calls a function with the bank and returns its result. The function may also change the bank."""
@@ -155,3 +157,9 @@ class PlayedBank:
             if close is not None:
                 close()
         return OwnReply(begun[0], begun[1], content.decode())
+
+
+def are_same_records(bank: Bank, other: Bank) -> bool:
+    """Whether two banks have the same records. Their settings may differ."""
+    registers = zip(list_state(bank), list_state(other), strict=True)
+    return all(own == others for own, others in registers if own[0] != "settings")

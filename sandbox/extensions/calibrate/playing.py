@@ -125,11 +125,6 @@ class Scene(NamedTuple):
     moment: Moment
     session: ClientSession
 
-    def is_same(self, other: "Scene") -> bool:
-        """Whether all calls would get the same replies from here as from the other scene, except for the values of the
-        axes."""
-        return self.session == other.session and self.moment.is_same(other.moment)
-
 
 class CallResult(NamedTuple):
     differences: Differences
@@ -158,6 +153,10 @@ class Player:
 
     def copy_scene(self) -> Scene:
         return Scene(self.bank.copy_moment(), self.session.copy())
+
+    def is_at(self, scene: Scene) -> bool:
+        """Whether all calls would get the same replies now as in this scene, except for the values of the axes."""
+        return self.session == scene.session and self.bank.is_at(scene.moment)
 
     def play(self, step: RecordedStep) -> CallResult:
         self.played += 1

@@ -101,10 +101,7 @@ def find_scene(search: ValueSearch, step: RecordedStep) -> Scene:
     """Returns the scene after a step under the best hypothesis. If the step is a POST, which may not be done twice,
     returns the scene before it."""
     at = search.steps.index(step)
-    number = next(number for number, window in enumerate(search.windows) if at in window)
-    end = at if step.call.method == "POST" else at + 1
-    search.play(search.scenes[number], search.variants, search.steps[search.windows[number][0] : end])
-    return search.player.copy_scene()
+    return search.make_scene_before(at if step.call.method == "POST" else at + 1)
 
 
 def find_decided_axes(

@@ -2,12 +2,17 @@
 
 Theory. A hypothesis is a bank with a value for each axis. It explains a call if the played bank, in the state that the
 calls before it led to, gives the recorded reply. The hypotheses that explain all calls are the version space. There are
-far too many of them to list. Three properties make one pass over the calls enough.
+far too many of them to list. Three properties make a search of single values enough.
 
-First, the code of the bank notes each axis that it reads, and a call depends on the axes alone that were read until
-then. Second, a reply is compared in many places, so each axis with a wrong value shows a difference of its own, and a
-right value makes places equal and no place unequal. So the search climbs: at the first call that differs it tries the
-values of the axes that were read, and keeps those that explain more.
+First, the code of the bank notes each axis that it reads. Another value of an axis changes nothing before the first
+call that reads this axis. After that call, either the bank is in another state, or it is in the same state and the
+value changes nothing before the next call that reads the axis. So the search plays a recording with other values only
+from call to call that reads them, and in between only while the state differs. The result is the same as if the whole
+recording was played. `replay` does this.
+
+Second, a reply is compared in many places, so each axis with a wrong value shows a difference of its own, and a right
+value makes places equal and no place unequal. So the search climbs: at each call that differs, it tries the values of
+the axes that were read, and keeps those with which the calls until then have fewer differences.
 
 Third, a value is excluded only by a contradiction: the best hypothesis explains a place of a reply, and the best
 hypothesis with this one value instead does not. Two axes may hide each other's effect. So each contradiction is tried
@@ -15,62 +20,44 @@ again with every second value that touches the same places. If such a pair expla
 not excluded. An axis is decided if all its values except one are excluded. Values that are not tried, cannot be told
 apart, or matter only in calls that no hypothesis explains stay open, and are never decided by chance.
 
-For speed a recording is cut into windows of successive calls. If possible, no token or payment is used on both sides of
-a cut. A scene is the state of the bank and of its client at one moment. A value is tried from the scene before its axis
-is first read in a window. It is tried in the windows after that one only if it changes the scene at the end of a
-window. If only one call contradicts the value, the value is tried once more from the beginning of the recording. Two
-values that together explain more than the best hypothesis join it. If the hypothesis changes, the trials stay. Only the
-calls that they explained better or worse are played again, and the kinds of calls whose results have changed.
+A value that explains some calls better and others worse may need partners. If it explains more with at most two other
+values, all of them join the best hypothesis, and all values are tried again.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sandbox.bank.ledger import Compartment
 from sandbox.contract.decisions import AXES, DEFAULTS
-from sandbox.extensions.calibrate.comparison import OF_LENGTH, OF_NONE, generalize_place, weigh_places
+from sandbox.extensions.calibrate.comparison import OF_LENGTH, OF_NONE, Differences, generalize_place, weigh_places
 from sandbox.extensions.calibrate.playing import CallResult, Player, RecordedStep, Scene
-from sandbox.extensions.calibrate.windows import list_windows
 
 Beginning = Callable[[int, Mapping[Compartment, Decimal]], Scene]  # of a seed, with corrections of balances
-SEEDS = (5, 11)  # differences between banks of two seeds are chance
+SEEDS = (5, 11)  # what differs between two seeds is chance
 Choice = tuple[str, str]  # an axis and one of its values
-CallKind = tuple[Any, ...]  # the question of a call and the form of its answer
 PROOFS_WANTED = 2
-SAME_MEETINGS_MAX = 2  # windows without a contradiction that have calls of one kind after the axis was read
-ROUNDS_MAX = 4
-IMPROVED_AT_ONCE = 10  # values that are tried in one round
-EARLIER_MAX = 5  # windows in which values that explain a call equally well are compared
-REFUTED_MAX = 3  # a value that explains so many calls worse is not tried at further calls
-ALIKE_MAX = 2  # after so many unexplained calls with equal differences, no earlier value is tried at further ones
-# Axes that are not tried. A recording shows neither connections nor pieces of bodies, and only a server with
-# certificates can ask for client certificates.
-BALANCE = re.compile(r"body\.balance")
+ROUNDS_MAX = 6
+JOINED_MAX = 3  # values that together explain more
+REFUTED_MAX = 3  # calls that a value explains worse: then it is not tried at further ones
+ALIKE_MAX = 2  # unexplained calls with a difference at one place: at further ones no earlier value is looked for
+HIDING = 100  # the weight of a difference that hides all others of its call, such as that of a status
+BACK_MAX = 25  # calls in which a value is looked for that explains a later call
+SCENES_MAX = 1_000  # that are stored
+# No recording shows connections and pieces, and only a server with certificates of its own can ask for them.
 NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection", "body_pieces"))
-
-
-class SettledWindow(NamedTuple):
-    """A window for which no better hypothesis was found: the scene before it, its steps, and the axes that the steps
-    met."""
-
-    scene: Scene
-    steps: Sequence[RecordedStep]
-    met: frozenset[str]
+BALANCE = re.compile(r"body\.balance")
 
 
 class Contradiction(NamedTuple):
-    """A call that contradicts a value. `places` are the places of its reply that do so. `scene` is before the step
-    `scene_step`, from which the call can be played again."""
+    """A call that contradicts a value, and the places of its reply that do so."""
 
     step: int
     places: frozenset[str]
-    scene: Scene
-    scene_step: int
 
 
 @dataclass
@@ -78,12 +65,8 @@ class Trial:
     """The results of trying a value that the best hypothesis does not have."""
 
     proofs: list[Contradiction] = field(default_factory=list)
-    meetings: Counter[CallKind] = field(default_factory=Counter)  # the kinds of calls that did not contradict it
-    # Calls in which it explains a place that the best hypothesis does not explain.
-    better: list[int] = field(default_factory=list)
-    partner: Choice | None = None  # a second value with which it explains the calls that contradict it
-    changes: int | None = None  # the number of a window in which it changes the state, but no reply
-    is_tried_far: bool = False  # whether the windows after that window were tried too, and did not contradict it
+    better: list[int] = field(default_factory=list)  # calls that it explains in a place where the best one does not
+    partner: Choice | None = None  # with this second value it explains the calls that contradict it
 
     @property
     def is_excluded(self) -> bool:
@@ -101,21 +84,19 @@ class ValueSearch:
         self.make_begin = begin
         self.begin = begin(SEEDS[0], {})
         self.variants: dict[str, str] = dict(variants)
-        self.windows = list_windows(steps)
         self.trials: dict[Choice, Trial] = {}
+        # Of the calls that were played under the best hypothesis:
         self.results: list[CallResult] = []
-        # values that together explain more than the best hypothesis in some call
-        self._pairs: list[tuple[Choice, ...]] = []
-        # the results under the hypothesis with which values were last compared
-        self._tried_results: list[CallResult] = []
-        self._vain: set[tuple[Choice, ...]] = set()  # values that do not explain more than the best hypothesis
-        self._doubtful: set[tuple[str, str]] = set()  # operations and places that the best hypothesis does not explain
-        self._unsure: set[str] = set()  # operations that have a reply with a list of another length
-        self._settled: list[SettledWindow] = []
-        self._states: set[tuple[Choice, ...]] = set()
+        self._weights: list[int] = []
+        self._reads: defaultdict[str, list[int]] = defaultdict(list)  # the calls that read an axis
+        self._scenes: dict[int, Scene] = {}  # before each call, or before each nth of many calls
+        self._stride = 1 + len(steps) // SCENES_MAX
+        self._inert: defaultdict[int, set[Choice]] = defaultdict(set)  # values that change nothing at a call
         self._refuted: Counter[Choice] = Counter()
-        self._unexplained: Counter[tuple[str, frozenset[str]]] = Counter()
-        self.scenes: list[Scene] = []  # the scene before each window, under the best hypothesis
+        self._unexplained: Counter[tuple[str, str]] = Counter()  # operations and places
+        self._doubtful: set[tuple[str, str]] = set()  # operations and places that the best hypothesis does not explain
+        self._unsure: set[str] = set()  # operations with a list of another length
+        self._alone: dict[Choice, tuple[list[Contradiction], list[int]]] = {}  # values without a partner, as tried then
 
     def find_value(self, axis: str) -> str:
         return self.variants.get(axis, DEFAULTS[axis])
@@ -133,36 +114,129 @@ class ValueSearch:
     def with_values(self, *choices: Choice) -> dict[str, str]:
         return {**self.variants, **dict(choices)}
 
-    def play(self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep]) -> list[CallResult]:
-        self.player.go_to(scene, variants)
-        return [self.player.play(step) for step in steps]
+    # Playing
+
+    def replay(
+        self,
+        choices: Sequence[Choice],
+        begin: int = 0,
+        end: int | None = None,
+    ) -> Iterator[tuple[int, CallResult]]:
+        """Plays the calls whose result may change with these values, and yields their numbers and new results. Leaves
+        out calls at which a value is known to change nothing. The caller does not use the player meanwhile."""
+        variants, axes = self.with_values(*choices), [axis for axis, _ in choices]
+        end = len(self.results) if end is None else end
+        at = self._next_read(axes, begin)
+        while at < end:
+            read = [choice for choice in choices if choice[0] in self.results[at].met]
+            if len(read) == 1 and read[0] in self._inert[at]:
+                at = self._next_read(axes, at + 1)
+                continue
+            first, is_same = at, False
+            self._go_before(at, variants)
+            while at < end and not is_same:
+                result = self.player.play(self.steps[at])
+                at += 1
+                is_same = at in self._scenes and self.player.is_at(self._scenes[at])
+                if (
+                    is_same
+                    and len(read) == 1
+                    and at - 1 == first
+                    and result.differences == self.results[first].differences
+                ):
+                    self._inert[first].add(read[0])
+                yield at - 1, result
+            at = self._next_read(axes, at)
+
+    def _next_read(self, axes: Iterable[str], at: int) -> int:
+        """Returns the first call from `at` on that reads one of these axes, or the number of calls if there is none."""
+        reads = (self._reads[axis] for axis in axes)
+        return min(row[bisect_left(row, at)] if row and row[-1] >= at else len(self.results) for row in reads)
+
+    def _go_before(self, at: int, variants: Mapping[str, str]) -> None:
+        """Sets the player to the scene before a call. Calls since the last stored scene are played with these
+        values, so they may not read the axes in which the values differ from the best hypothesis."""
+        begin = at - at % self._stride
+        self.player.go_to(self._scenes[begin], variants)
+        for number in range(begin, at):
+            self.player.play(self.steps[number])
+
+    def make_scene_before(self, at: int) -> Scene:
+        """Returns the scene before a call under the best hypothesis."""
+        self._go_before(at, self.variants)
+        return self.player.copy_scene()
+
+    def _play_all(self, end: int) -> None:
+        """Plays the first calls of the recording under the best hypothesis, and stores results and scenes."""
+        self.results, self._weights, self._reads, self._scenes = [], [], defaultdict(list), {0: self.begin}
+        self.player.go_to(self.begin, self.variants)
+        for at in range(end):
+            self._store(at, self.player.play(self.steps[at]))
+
+    def _store(self, at: int, result: CallResult) -> None:
+        """Stores the result of a call under the best hypothesis, and the scene after it."""
+        earlier = self.results[at].met if at < len(self.results) else frozenset()
+        for axis in result.met - earlier:
+            insort(self._reads[axis], at)
+        for axis in earlier - result.met:
+            self._reads[axis].remove(at)
+        self._inert.pop(at, None)
+        self.results[at : at + 1] = [result]
+        self._weights[at : at + 1] = [weigh_places(result.differences)]
+        if (at + 1) % self._stride == 0:
+            self._scenes[at + 1] = self.player.copy_scene()
+
+    def _adopt(self, *choices: Choice) -> None:
+        """Gives the best hypothesis other values, and updates the results of the calls that were played."""
+        for at, result in self.replay(choices):
+            self._store(at, result)
+        self.variants = self.with_values(*choices)
+
+    def _compute_gain(self, choices: Sequence[Choice], end: int | None = None) -> int:
+        """Returns by how much these values make the differences of the first calls less, or 0 if they do not."""
+        return self._compare(choices, 0, len(self.results) if end is None else end)[0]
+
+    def _compare(self, choices: Sequence[Choice], begin: int, end: int) -> tuple[int, CallResult | None]:
+        """Returns by how much these values make the differences of some calls less, or 0 if they do not. Also returns
+        the result of the last of these calls, if it was played. Stops as soon as there can be no gain."""
+        gain, better, worse, last = 0, 0, 0, None
+        for at, result in self.replay(choices, begin, end):
+            change = self._weights[at] - weigh_places(result.differences)
+            gain, better, worse = gain + change, better + (change > 0), worse + (change < 0)
+            if gain + sum(self._weights[at + 1 : end]) < 0 or worse > better + 1:
+                return 0, None
+            last = result if at == end - 1 else None
+        return max(gain, 0), last
 
     # The best hypothesis
 
     def find(self) -> None:
-        """Finds the best hypothesis, one window after the other. Then plays the whole recording under this hypothesis,
-        tries all other values, and improves the hypothesis until no value explains more."""
-        scene = self.begin
-        for window in self.windows:
-            scene = self._settle(scene, [self.steps[at] for at in window])
-        corrections = scene.session.corrections
+        """Finds the best hypothesis, one call after the other. Then tries all other values, and improves the hypothesis
+        until no value explains more."""
+        self._play_all(0)
+        for at, step in enumerate(self.steps):
+            self._go_before(at, self.variants)
+            self._store(at, self.player.play(step))
+            while self.results[at].differences and (self._climb_at(at) or self._climb_before(at)):
+                pass
+        self._go_before(len(self.steps), self.variants)
+        corrections = self.player.session.corrections
         self.begin, other_begin = (self.make_begin(seed, corrections) for seed in SEEDS)
         for number in range(ROUNDS_MAX):
             self._note_noise(other_begin)
-            self._recheck_trials()
-            for try_values in (self.exclude, self.exclude_far, self.find_pairs):
-                try_values()
-                if number < ROUNDS_MAX - 1 and self._improve():
-                    break
-            else:
+            self.trials = {choice: self._try(choice) for choice in self.list_others(self._reads)}
+            self.recheck_balances()
+            joined = self.find_partners()
+            if number == ROUNDS_MAX - 1 or not self._improve(joined):
                 break
 
     def _note_noise(self, other_begin: Scene) -> None:
         """Plays the whole recording with another seed too. Places that differ between the two seeds depend on chance,
         so they are no differences."""
         self.player.noise = {}
-        self.confirm()
-        others = self.play(other_begin, self.variants, self.steps)
+        self.player.go_to(other_begin, self.variants)
+        others = [self.player.play(step) for step in self.steps]
+        self._play_all(len(self.steps))
         self.player.noise = {
             step.number: result.differences.keys() ^ other.differences.keys()
             for step, result, other in zip(self.steps, self.results, others, strict=True)
@@ -172,145 +246,7 @@ class ValueSearch:
             result._replace(differences=self.player.without_noise(step, result.differences))
             for step, result in zip(self.steps, self.results, strict=True)
         ]
-        self._note_doubts()
-
-    def _settle(self, scene: Scene, steps: Sequence[RecordedStep]) -> Scene:
-        """Changes the hypothesis until no change explains more calls of a window. Returns the scene after the
-        window."""
-        unexplained: set[int] = set()
-        while True:
-            self.player.go_to(scene, self.variants)
-            scenes, results = [], []
-            place = None
-            for number, step in enumerate(steps):
-                scenes.append(self.player.copy_scene())
-                results.append(self.player.play(step))
-                if results[-1].differences and number not in unexplained:
-                    place = number
-                    break
-            if place is None:
-                met = list_axes(results)
-                self._settled.append(SettledWindow(scene, steps, met))
-                return self.player.copy_scene()
-            chosen = self._climb_at(steps[place], scenes[place], results[place])
-            likeness = steps[place].operation, frozenset(map(generalize_place, results[place].differences))
-            if not chosen and self._unexplained[likeness] < ALIKE_MAX:
-                chosen = self._climb_before(scenes, steps[: place + 1], results)
-                if not chosen:
-                    self._unexplained[likeness] += 1
-            if chosen:
-                self.variants.update(chosen)
-            if not chosen or not self._is_new():
-                unexplained.add(place)
-
-    def _is_new(self) -> bool:
-        """Whether the search has this hypothesis for the first time. Stores the hypothesis for later checks."""
-        state = tuple(sorted(self.variants.items()))
-        is_new = state not in self._states
-        self._states.add(state)
-        return is_new
-
-    def _climb_at(self, step: RecordedStep, scene: Scene, result: CallResult) -> dict[str, str]:
-        """Returns values under which this call alone has fewer differences. Returns an empty dictionary if there are
-        none."""
-        least, chosen = weigh_places(result.differences), dict[str, str]()
-        met = result.met
-        while least:
-            gains = []
-            for choice in self._list_worth_trying(met - chosen.keys()):
-                tried = self._try(scene, self.with_values(*chosen.items(), choice), step)
-                if weigh_places(tried.differences) < least:
-                    gains.append((weigh_places(tried.differences), choice))
-                elif not chosen and tried.differences.keys() - result.differences.keys():
-                    self._refuted[choice] += 1
-            if not gains:
-                return chosen
-            for _, choice in sorted(gains):
-                if choice[0] in chosen:
-                    continue
-                tried = self._try(scene, self.with_values(*chosen.items(), choice), step)
-                if weigh_places(tried.differences) < least:
-                    chosen[choice[0]], least, met = choice[1], weigh_places(tried.differences), met | tried.met
-        return chosen
-
-    def _list_worth_trying(self, axes: Iterable[str]) -> list[Choice]:
-        return [choice for choice in self.list_others(axes) if self._refuted[choice] < REFUTED_MAX]
-
-    def _try(self, scene: Scene, variants: Mapping[str, str], step: RecordedStep) -> CallResult:
-        return self.play(scene, variants, [step])[0]
-
-    def _climb_before(
-        self, scenes: Sequence[Scene], steps: Sequence[RecordedStep], results: Sequence[CallResult]
-    ) -> dict[str, str]:
-        """Returns values under which these steps together have fewer differences: one value, else two values. If
-        several values are equally good, returns the one that explains earlier windows best. Returns an empty dictionary
-        if no value is better.
-
-        The first of two values leads to another difference of the last step that weighs as much, so that the bank reads
-        axes that it did not read before. Only values of these axes are tried with it.
-        """
-        weights = [weigh_places(result.differences) for result in results]
-        least = sum(weights)
-        best: list[Choice] = []
-        firsts: list[tuple[Choice, frozenset[str]]] = []
-        begins, met = find_first_reads(results), list_axes(results)
-        for choice in self._list_worth_trying(begins):
-            begin = begins[choice[0]]
-            known = sum(weights[:begin])
-            tried = self._try_until(scenes[begin], self.with_values(choice), steps[begin:], least - known + 1)
-            weight = known + compute_total_weight(tried)
-            if weight < least:
-                least, best = weight, [choice]
-            elif weight == least and best:
-                best.append(choice)
-            elif weight == least and tried[-1].differences != results[-1].differences:
-                firsts.append((choice, list_axes(tried) - met))
-        if len(best) > 1:
-            best.sort(key=self._weigh_earlier)
-        if best:
-            return dict(best[:1])
-        for first, axes in firsts:
-            begin = begins[first[0]]
-            known = sum(weights[:begin])
-            for second in self.list_others(axes):
-                tried = self._try_until(scenes[begin], self.with_values(first, second), steps[begin:], least - known)
-                if known + compute_total_weight(tried) < least:
-                    return dict([first, second])
-        return {}
-
-    def _try_until(
-        self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float
-    ) -> list[CallResult]:
-        """Plays steps until the weight of their differences reaches `most`."""
-        weight, results = 0, []
-        self.player.go_to(scene, variants)
-        for step in steps:
-            results.append(self.player.play(step))
-            weight += weigh_places(results[-1].differences)
-            if weight >= most:
-                break
-        return results
-
-    def _weigh(
-        self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float = inf
-    ) -> int:
-        """Returns the weight of all differences of these steps, or at least `most` if the weight reaches it."""
-        return compute_total_weight(self._try_until(scene, variants, steps, most))
-
-    def _weigh_earlier(self, choice: Choice) -> int:
-        windows = [row for row in self._settled if choice[0] in row.met][-EARLIER_MAX:]
-        return sum(self._weigh(row.scene, self.with_values(choice), row.steps) for row in windows)
-
-    def confirm(self) -> None:
-        """Plays the whole recording under the best hypothesis. Stores all results, and the scene before each window."""
-        self.player.go_to(self.begin, self.variants)
-        self.results, self.scenes = [], []
-        for window in self.windows:
-            self.scenes.append(self.player.copy_scene())
-            self.results += [self.player.play(self.steps[at]) for at in window]
-        self._note_doubts()
-
-    def _note_doubts(self) -> None:
+        self._weights = [weigh_places(result.differences) for result in self.results]
         self._doubtful = {
             (step.operation, generalize_place(place))
             for step, result in zip(self.steps, self.results, strict=True)
@@ -318,172 +254,123 @@ class ValueSearch:
         }
         self._unsure = {operation for operation, place in self._doubtful if place.endswith((OF_LENGTH, OF_NONE))}
 
-    def _improve(self) -> bool:
-        """Adds values to the best hypothesis that explain more than they contradict, one after the other. Returns
-        whether the hypothesis has changed."""
-        better = {choice: len(trial.better) for choice, trial in self.trials.items() if trial.better}
-        single = [(choice,) for choice in sorted(better, key=lambda choice: -better[choice])]
-        improved = False
-        for choices in [*self._pairs, *single][:IMPROVED_AT_ONCE]:
-            if choices not in self._vain and self._explains_more(choices):  # else it is a coincidence of some calls
-                self.variants, improved = self.with_values(*choices), True
-                self._forget_trials(dict(choices))
-                self.confirm()
-                self._vain.clear()
-            self._vain.add(choices)
-        self._pairs = []
-        return improved
+    def _climb_at(self, at: int) -> bool:
+        """Adopts values of axes that a call reads, if they explain this call better and the calls until then have
+        fewer differences. Returns whether a value was adopted."""
+        known, scene = self.results[at].differences, self.make_scene_before(at)
+        gains = []
+        for choice in self._worth_trying(self.results[at].met):
+            self.player.go_to(scene, self.with_values(choice))
+            differences = self.player.play(self.steps[at]).differences
+            if weigh_places(differences) < self._weights[at]:
+                gains.append((weigh_places(differences), choice))
+            elif differences.keys() - known.keys():
+                self._refuted[choice] += 1
+        adopted = set[str]()
+        for _, choice in sorted(gains):
+            if choice[0] not in adopted and self._compute_gain([choice], at + 1):
+                self._adopt(choice)
+                adopted.add(choice[0])
+        return bool(adopted)
 
-    def _forget_trials(self, axes: Iterable[str]) -> None:
-        for axis in axes:
-            for value in AXES[axis].names:
-                self.trials.pop((axis, value), None)
+    def _worth_trying(self, axes: Iterable[str]) -> list[Choice]:
+        return [choice for choice in self.list_others(axes) if self._refuted[choice] < REFUTED_MAX]
 
-    def _explains_more(self, choices: Sequence[Choice]) -> bool:
-        """Whether the recording has fewer differences with these values. Counts differences from the first window that
-        reads one of the axes."""
-        number = self._find_first_window(*dict(choices))
-        begin = self.windows[number][0]
-        least = compute_total_weight(self.results[begin:])
-        return self._weigh(self.scenes[number], self.with_values(*choices), self.steps[begin:], least) < least
+    def _climb_before(self, at: int) -> bool:
+        """Adopts a value of an axis that earlier calls read, or two values, if the calls until this one have fewer
+        differences with them. Returns whether it did.
 
-    def _find_first_window(self, *axes: str) -> int:
-        """Returns the number of the first window that reads one of these axes, or of the last window."""
-        reads = (at for at, result in enumerate(self.results) if not result.met.isdisjoint(axes))
-        return self._find_window(next(reads, len(self.results) - 1))
-
-    def _find_window(self, step: int) -> int:
-        return next(number for number, window in enumerate(self.windows) if step in window)
-
-    # Excluding values
-
-    def _recheck_trials(self) -> None:
-        """Updates the trials after a change of the hypothesis. Plays again each call that a value explained better or
-        worse, and deletes it from the trial if the hypothesis explains it equally well now. The values will be tried
-        again with calls of a kind of which a result has changed."""
-        changed = {
-            make_call_kind(step)
-            for step, result, earlier in zip(self.steps, self.results, self._tried_results, strict=False)
-            if result.differences.keys() != earlier.differences.keys()
-        }
-        self._tried_results = self.results
-        trials, self.trials = self.trials, {}
-        for choice in self.list_others(find_first_reads(self.results)):
-            trial = trials.get(choice)
-            if trial is None:
-                continue
-            again = self.trials[choice] = Trial()
-            again.meetings = Counter({kind: n for kind, n in trial.meetings.items() if kind not in changed})
-            again.changes, again.is_tried_far = trial.changes, trial.is_tried_far
-            for step in [proof.step for proof in trial.proofs] + trial.better:
-                number = self._find_window(step)
-                self._contradict(again, range(self.windows[number][0], step + 1), self.scenes[number], [choice])
-
-    def exclude(self) -> None:
-        """Tries each other value of each axis that was read. Stops trying a value when `PROOFS_WANTED` calls contradict
-        it."""
-        for number, (window, scene) in enumerate(zip(self.windows, self.scenes, strict=True)):
-            steps, results = [self.steps[at] for at in window], [self.results[at] for at in window]
-            first_read = find_first_reads(results)
-            kinds = [make_call_kind(step) for step in steps]
-            alive = [
-                choice
-                for choice in self.list_others(first_read)
-                if self._is_worth(choice, kinds[first_read[choice[0]] :])
-            ]
-            if not alive:
-                continue
-            scenes = self._list_scenes(scene, steps)
-            for choice in alive:
-                begin, trial = first_read[choice[0]], self.trials[choice]
-                if not self._contradict(trial, window[begin:], scenes[begin], [choice], (scene, window[0])):
-                    trial.meetings.update(kinds[begin:])
-                    if trial.changes is None and self._has_changed(number + 1):
-                        trial.changes = number
-
-    def _has_changed(self, number: int) -> bool:
-        """Whether the player's scene before this window is another one than that of the best hypothesis."""
-        return number < len(self.windows) and not self.player.copy_scene().is_same(self.scenes[number])
-
-    def _list_scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
-        """Returns the scene before each step, under the best hypothesis."""
-        self.player.go_to(scene, self.variants)
-        scenes = []
-        for step in steps:
-            scenes.append(self.player.copy_scene())
-            self.player.play(step)
-        return scenes
-
-    def _is_worth(self, choice: Choice, kinds: Sequence[CallKind]) -> bool:
-        trial = self.trials.setdefault(choice, Trial())
-        if len(trial.proofs) >= PROOFS_WANTED:
-            return False
-        return any(trial.meetings[kind] < SAME_MEETINGS_MAX for kind in kinds)
-
-    def exclude_far(self) -> None:
-        """Tries values in more than one window.
-
-        A value that nothing contradicts may change the replies of a later window, so it is tried in all windows after
-        a change of the state. A single contradiction may be false: the calls before its window were played without the
-        value, so their counts and tokens may be others. So this value is tried once more, in the whole recording.
+        The first of two values leads to another difference of the last call that weighs as much, so that the bank reads
+        axes that it did not read before. Only values of these axes are tried with it. If the difference hides all
+        others, values of all axes that the call reads are tried with each value that may matter to it.
         """
-        for choice in self.list_others(find_first_reads(self.results)):
-            trial = self.trials.setdefault(choice, Trial())
-            if trial.better or len(trial.proofs) >= PROOFS_WANTED:
+        known = self.results[at]
+        alike = {(self.steps[at].operation, generalize_place(place)) for place in known.differences}
+        if all(self._unexplained[place] >= ALIKE_MAX for place in alike):
+            return False
+        begin, end = max(0, at - BACK_MAX), at + 1
+        recent = join_axes(self.results[begin:end])
+        gains: list[tuple[int, Choice]] = []
+        firsts: list[tuple[Choice, CallResult]] = []
+        for choice in self._worth_trying(recent):
+            gain, last = self._compare([choice], begin, end)
+            if gain and (gain := self._compute_gain([choice], end)):
+                gains.append((-gain, choice))
+            elif last is not None:
+                firsts.append((choice, last))
+        if gains:
+            self._adopt(min(gains)[1])
+            return True
+        for first, last in firsts:
+            if self._weights[at] >= HIDING:
+                axes = known.met | last.met
+            elif last.differences != known.differences:
+                axes = last.met - recent
+            else:
                 continue
-            if trial.proofs:
-                trial.proofs = []
-                self._contradict_far(trial, self._find_first_window(choice[0]), choice)
-            elif trial.changes is not None and not trial.is_tried_far:
-                self._contradict_far(trial, trial.changes, choice)
-                trial.is_tried_far = not trial.proofs and not trial.better
-
-    def _contradict_far(self, trial: Trial, number: int, *choices: Choice) -> None:
-        """Plays the windows from this number on until one contradicts the values or is explained better."""
-        scene = self.scenes[number]
-        for window in self.windows[number:]:
-            if self._contradict(trial, window, scene, choices):
-                return
-            scene = self.player.copy_scene()
-
-    def _contradict(
-        self,
-        trial: Trial,
-        numbers: Sequence[int],
-        scene: Scene,
-        choices: Sequence[Choice],
-        start: tuple[Scene, int] | None = None,
-    ) -> bool:
-        """Plays steps under these values until a reply contradicts them or is explained better. Notes that in the
-        trial. Returns whether there was such a reply. A partner of the values is tried from `start`, because it may
-        matter to earlier steps than they do."""
-        self.player.go_to(scene, self.with_values(*choices))
-        for number in numbers:
-            differences = self.player.play(self.steps[number]).differences
-            known = self.results[number].differences
-            added = differences.keys() - known.keys()
-            if weigh_places(differences) < weigh_places(known) or (added and known.keys() - differences.keys()):
-                trial.better.append(number)
-                return True
-            places = self._find_sure_places(number, added)
-            if places:
-                trial.proofs.append(Contradiction(number, places, *(start or (scene, numbers[0]))))
-                return True
+            scene = self._make_scene_with(first, begin, at)
+            for second in self.list_others(axes - {first[0]}):
+                self.player.go_to(scene, self.with_values(first, second))
+                weight = weigh_places(self.player.play(self.steps[at]).differences)
+                if weight < self._weights[at] and self._compute_gain([first, second], end):
+                    self._adopt(first, second)
+                    return True
+        self._unexplained.update(alike)
         return False
 
-    def _find_sure_places(self, number: int, added: Iterable[str]) -> frozenset[str]:
+    def _make_scene_with(self, choice: Choice, begin: int, at: int) -> Scene:
+        """Returns the scene before a call if the bank has this value from the call `begin` on."""
+        played = [number for number, _ in self.replay([choice], begin, at)]
+        return self.player.copy_scene() if at - 1 in played else self.make_scene_before(at)
+
+    def _improve(self, joined: Sequence[Sequence[Choice]]) -> bool:
+        """Adopts values that together explain more than they contradict. Returns whether it adopted any."""
+        better = sorted(
+            (choice for choice, trial in self.trials.items() if trial.better),
+            key=lambda choice: -len(self.trials[choice].better),
+        )
+        improved = False
+        for choices in (*joined, *([choice] for choice in better)):
+            if self._compute_gain(choices):
+                self._adopt(*choices)
+                improved = True
+        return improved
+
+    # What cannot be
+
+    def _try(self, *choices: Choice) -> Trial:
+        """Plays the recording with these values until enough calls contradict them. After such a call, goes on at the
+        next call that reads one of the axes, in the state of the best hypothesis."""
+        trial, begin = Trial(), 0
+        while begin < len(self.steps) and len(trial.proofs) < PROOFS_WANTED:
+            noted = (at for at, row in self.replay(choices, begin) if self._note_difference(trial, at, row.differences))
+            begin = next(noted, len(self.steps)) + 1
+        return trial
+
+    def _note_difference(self, trial: Trial, at: int, differences: Differences) -> bool:
+        """Notes in the trial if a call contradicts its values, or is explained better. Returns whether it is so."""
+        known = self.results[at].differences
+        added = differences.keys() - known.keys()
+        if weigh_places(differences) < self._weights[at] or (added and known.keys() - differences.keys()):
+            trial.better.append(at)
+            return True
+        places = self._sure_places(at, added)
+        if places:
+            trial.proofs.append(Contradiction(at, places))
+        return bool(places)
+
+    def _sure_places(self, at: int, added: Iterable[str]) -> frozenset[str]:
         """Returns the added differences of a reply that prove something.
 
         A place proves nothing if the best hypothesis leaves a difference there in any call. If the length of a list is
         such a place, the bodies of that operation prove something only in calls without any difference. The reason is
         that the other lists do not have the right items to compare.
         """
-        operation = self.steps[number].operation
-        is_unsure = operation in self._unsure and self.results[number].differences
+        operation = self.steps[at].operation
+        is_unsure = operation in self._unsure and self.results[at].differences
         return frozenset(
             place
-            for place in set(map(generalize_place, added))
-            - set(map(generalize_place, self.results[number].differences))
+            for place in set(map(generalize_place, added)) - set(map(generalize_place, self.results[at].differences))
             if (operation, place) not in self._doubtful and not (is_unsure and place.startswith("body"))
         )
 
@@ -492,111 +379,92 @@ class ValueSearch:
         first balances of the bank were made to fit the best hypothesis, so they prove nothing against another value."""
         for choice, trial in self.trials.items():
             sure = [proof for proof in trial.proofs if not all(map(BALANCE.match, proof.places))]
-            if sure:
-                trial.proofs = sure
-            elif trial.proofs:
-                self.play(self.make_begin(SEEDS[0], {}), self.with_values(choice), self.steps)
-                begin = self.make_begin(SEEDS[0], self.player.session.corrections)
-                again = Trial()
-                if not self._contradict(again, range(len(self.steps)), begin, [choice]) or again.better:
-                    trial.proofs = sure
+            if trial.proofs and not sure:
+                corrections: Mapping[Compartment, Decimal] = {}
+                for _ in range(2):
+                    self.player.go_to(self.make_begin(SEEDS[0], corrections), self.with_values(choice))
+                    again = Trial()
+                    for at, step in enumerate(self.steps):
+                        self._note_difference(again, at, self.player.play(step).differences)
+                        if corrections and again.proofs:
+                            break
+                    corrections = self.player.session.corrections
+                if again.proofs and not again.better:
+                    continue
+            trial.proofs = sure
 
-    def find_pairs(self) -> None:
+    # Values that belong together
+
+    def find_partners(self) -> list[Sequence[Choice]]:
         """Looks for a partner of each contradicted value: a value of another axis, such that both values together
-        explain the whole recording. If there is a partner, both values stay open. A value that explains some calls
-        better and others worse may join the hypothesis with a partner that explains these others."""
-        self.recheck_balances()
-        touched = {
-            choice: frozenset[tuple[str, str]]().union(*map(self._touches, trial.proofs))
-            for choice, trial in self.trials.items()
-        }
+        explain the whole recording. If there is a partner, both values stay open. Returns values that together explain
+        more than the best hypothesis."""
+        joined = []
         for choice, trial in self.trials.items():
-            proof = trial.proofs[0] if trial.proofs else self._find_first_worse(choice) if trial.better else None
-            if proof is not None and trial.partner is None:
-                self._find_partner(choice, trial, proof, touched)
+            if (
+                trial.partner
+                or not (trial.proofs or trial.better)
+                or self._alone.get(choice) == (trial.proofs, trial.better)
+            ):
+                continue
+            together = self._join([choice], JOINED_MAX if trial.better else 2)
+            if together is None:
+                self._alone[choice] = trial.proofs, trial.better
+            else:
+                joined.append(together)
+                self._pair(together)
+        return joined
 
-    def _find_first_worse(self, choice: Choice) -> Contradiction | None:
-        """Returns the first call of the recording that a value explains worse than the best hypothesis does."""
-        number = self._find_first_window(choice[0])
-        scene = self.scenes[number]
-        for window in self.windows[number:]:
-            self.player.go_to(scene, self.with_values(choice))
-            for at in window:
-                differences, known = self.player.play(self.steps[at]).differences, self.results[at].differences
-                if weigh_places(differences) > weigh_places(known):
-                    places = frozenset(map(generalize_place, differences.keys() - known.keys()))
-                    return Contradiction(at, places, scene, window[0])
-            scene = self.player.copy_scene()
+    def _pair(self, choices: Sequence[Choice]) -> None:
+        for choice, partner in zip(choices, [*choices[1:], choices[0]], strict=True):
+            if choice != partner and choice in self.trials:
+                self.trials[choice].partner = partner
+
+    def _join(self, choices: Sequence[Choice], most: int) -> Sequence[Choice] | None:
+        """Returns these values and others, at most `most` in all, that together explain all calls that the best
+        hypothesis explains. Returns None if there are none.
+
+        Tries the values of axes that the bank reads until the first call that it explains worse: no other value can
+        change that call. Leaves out values that other calls contradict in other places only.
+        """
+        for at, result in self.replay(choices):
+            if self._is_worse(at, result):
+                break
+        else:
+            return choices
+        if len(choices) >= most:
+            return None
+        begin, end = max(0, at - BACK_MAX), at + 1
+        places = {(self.steps[at].operation, generalize_place(place)) for place in result.differences}
+        met = join_axes(self.results[begin:end]).union(*(row.met for _, row in self.replay(choices, begin, end)))
+        for second in self.list_others(met - dict(choices).keys()):
+            together = [*choices, second]
+            if (
+                self._may_explain(second, places)
+                and not self._is_worse_in(together, begin, end)
+                and not self._is_worse_in(together, 0, end)
+            ):
+                joined = self._join(together, most)
+                if joined is not None:
+                    return joined
         return None
 
-    def _touches(self, proof: Contradiction) -> set[tuple[str, str]]:
-        operation = self.steps[proof.step].operation
-        return {(operation, place) for place in proof.places}
+    def _is_worse_in(self, choices: Sequence[Choice], begin: int, end: int) -> bool:
+        return any(self._is_worse(at, result) for at, result in self.replay(choices, begin, end))
 
-    def _find_partner(
-        self,
-        choice: Choice,
-        trial: Trial,
-        proof: Contradiction,
-        touched: Mapping[Choice, frozenset[tuple[str, str]]],
-    ) -> None:
-        """Looks for a second value with which the value explains the calls up to a contradiction. Tries the values of
-        axes that the bank reads before the first unexplained call, each from the call that first reads its axis: no
-        other value can change that call."""
-        numbers = range(proof.scene_step, proof.step + 1)
-        places = self._touches(proof)
-        self.player.go_to(proof.scene, self.with_values(choice))
-        scenes, alone = [], []
-        for number in numbers:
-            scenes.append(self.player.copy_scene())
-            alone.append(self.player.play(self.steps[number]))
-            if not self._is_explained(number, alone[-1]):
-                break
-        begins = find_first_reads(alone)
-        for second in self.list_others(begins.keys() - {choice[0]}):
-            other, begin = self.trials.get(second, Trial()), begins[second[0]]
-            if other.proofs and not (touched[second] & places):
-                continue
-            self.player.go_to(scenes[begin], self.with_values(choice, second))
-            if not all(self._is_explained(at, self.player.play(self.steps[at])) for at in numbers[begin:]):
-                continue
-            together = Trial()
-            self._contradict_far(together, self._find_first_window(choice[0], second[0]), choice, second)
-            if not together.proofs:
-                trial.partner = second
-                if together.better:
-                    self._pairs.append((choice, second))
-                if other.proofs:
-                    other.partner = choice
-                return
+    def _is_worse(self, at: int, result: CallResult) -> bool:
+        """Whether the best hypothesis explains a call better than a result does."""
+        added = result.differences.keys() - self.results[at].differences.keys()
+        return weigh_places(result.differences) > self._weights[at] or bool(self._sure_places(at, added))
 
-    def _is_explained(self, number: int, result: CallResult) -> bool:
-        """Whether a result differs from the recorded reply only in places where the best hypothesis differs too."""
-        return set(map(generalize_place, result.differences)) <= set(
-            map(generalize_place, self.results[number].differences)
+    def _may_explain(self, choice: Choice, places: set[tuple[str, str]]) -> bool:
+        """Whether calls contradict the value in one of these operations and places, or do not contradict it at all."""
+        trial = self.trials.get(choice, Trial())
+        return not trial.proofs or any(
+            (self.steps[proof.step].operation, place) in places for proof in trial.proofs for place in proof.places
         )
 
 
-def make_call_kind(step: RecordedStep) -> CallKind:
-    """Returns a key made of a call's question and its answer. Calls with the same key usually read the same axes."""
-    call, reply = step.call, step.call.reply_json
-    words = tuple(str(reply.get(name)) for name in ("status", "reason", "error"))
-    return step.operation, step.facts.status, frozenset(call.query), call.access_token is None, *words
-
-
-def compute_total_weight(results: Iterable[CallResult]) -> int:
-    return sum(weigh_places(result.differences) for result in results)
-
-
-def list_axes(results: Iterable[CallResult]) -> frozenset[str]:
+def join_axes(results: Iterable[CallResult]) -> frozenset[str]:
     """Returns the axes that the bank read in these calls."""
     return frozenset[str]().union(*(result.met for result in results))
-
-
-def find_first_reads(results: Sequence[CallResult]) -> dict[str, int]:
-    """Returns the number of the first call that read each axis."""
-    first: dict[str, int] = {}
-    for number, result in enumerate(results):
-        for axis in result.met:
-            first.setdefault(axis, number)
-    return first
