@@ -1,28 +1,21 @@
 """Servers of one database, each a process that is killed, stopped, cut off and ended."""
 
 import os
-import runpy
 import signal
 import socket
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from random import Random
 
+from tests.forked import STARTS, run
 from tests.histories.line import DatabaseLine
 from tests.histories.pooler import PORT, pooled
 from tests.histories.waiting import ENDS_WITHIN
 from tests.postgres import Cluster
 
-# Each server is forked from a process of its own that has imported what a server needs: a start takes a second less.
-STARTS = get_context("forkserver")
-STARTS.set_forkserver_preload(
-    ["sandbox.commands.serve", "sandbox.app", "sandbox.server.server", "tests.histories.fleet"]
-)
 PORTS = range(12_000, 32_000)  # below those that a system gives to outgoing connections
 
 
@@ -52,7 +45,7 @@ class Member:
 
     def start(self) -> None:
         """Answers a while later."""
-        self.process = STARTS.Process(target=serve, args=(self._module, self._words, self._errors), daemon=True)
+        self.process = STARTS.Process(target=run, args=(self._module, self._words, None, self._errors), daemon=True)
         self.process.start()
 
     @property
@@ -76,15 +69,6 @@ class Member:
             process.join(ENDS_WITHIN)
             assert not process.is_alive(), "a server does not end"
             self.process = None
-
-
-def serve(module: str, words: Sequence[str], errors: Path) -> None:
-    """Runs a module as the program of this process."""
-    with errors.open("ab") as file, open(os.devnull, "wb") as nowhere:
-        os.dup2(file.fileno(), 2)
-        os.dup2(nowhere.fileno(), 1)
-    sys.argv = [module, *words]
-    runpy.run_module(module, run_name="__main__")
 
 
 def lasting_port() -> int:

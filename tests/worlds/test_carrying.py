@@ -2,11 +2,7 @@
 
 import gzip
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
@@ -30,9 +26,9 @@ from sandbox.storage.transfer import file_reader, importer
 from sandbox.storage.transfer.bounds import list_fault_content, write_rule
 from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
+from tests.forked import Forked
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
 
-ROOT = Path(__file__).parents[2]
 MORNING = "2027-03-01T09:00:00+01:00"
 SECRET = "a-secret-of-ours"
 
@@ -97,23 +93,11 @@ def told(reply: requests.Response, address: str) -> bytes:
 @contextmanager
 def serving_apart(*more: str) -> Iterator[Server]:
     """In a process of its own."""
-    words = [sys.executable, "-m", "sandbox", "serve", "--port", "0", "--frozen", "--log", "off", *more]
-    server = subprocess.Popen(
-        words,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
+    server = Forked("serve", "--port", "0", "--frozen", "--log", "off", *more)
     try:
-        assert server.stdout is not None
         yield Server(server.stdout.readline().removeprefix("listening on ").strip())
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(20)
-        assert server.stdout is not None
-        server.stdout.close()
+        server.end()
 
 
 @contextmanager
@@ -124,10 +108,11 @@ def serving_here(seed: int, state: str | None, **more: Any) -> Iterator[Server]:
         yield Server(stack.enter_context(serve_in_background(assemble(worlds))))
 
 
-def command(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "sandbox", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
+def command(errors: Path, *words: str) -> tuple[int, str, str]:
+    """How a command ended, what it printed, and its errors."""
+    program = Forked(*words, errors=errors)
+    printed = program.stdout.read()
+    return program.wait(), printed, errors.read_text()
 
 
 def test_exported_here_imported_there_by_commands_the_replies_are_the_same_bytes(tmp_path: Path) -> None:
@@ -172,13 +157,13 @@ def lead_and_carry(one: Server, two: Server, file: Path, carry: Callable[[Server
 
 
 def carry_by_commands(one: Server, two: Server, file: Path) -> None:
-    wrote = command("export", "--url", one.address, "--output", str(file))
-    assert wrote.returncode == 0, wrote.stderr
-    refused_first = command("import", "--url", two.address, str(file))
-    assert refused_first.returncode == 1 and "--replace" in refused_first.stderr
-    took = command("import", "--url", two.address, "--replace", str(file))
-    assert took.returncode == 0, took.stderr
-    assert "world default with" in took.stdout
+    errors = file.with_name("errors")
+    code, _, told = command(errors, "export", "--url", one.address, "--output", str(file))
+    assert code == 0, told
+    code, _, told = command(errors, "import", "--url", two.address, str(file))
+    assert code == 1 and "--replace" in told
+    code, printed, _ = command(errors, "import", "--url", two.address, "--replace", str(file))
+    assert code == 0 and "world default with" in printed
 
 
 def carry_by_calls(one: Server, two: Server, file: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import ssl
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 
 from sandbox.pki.folder import Folder
+from tests.forked import Forked
 from tests.tpp import SCT, headers, payment
 
 PATIENCE = 30
@@ -24,12 +23,7 @@ class Apart:
 
     def __init__(self, state: str, pki: Path, stack: ExitStack, waits: bool = True) -> None:
         words = ["--port", "0", "--frozen", "--seed", "7", "--log", "off", "--state", state, "--pki", str(pki)]
-        self.child = subprocess.Popen(
-            [sys.executable, "-m", "sandbox", "serve", "--tls", "--client-certificates", "off", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        self.child = Forked("serve", "--tls", "--client-certificates", "off", *words)
         stack.callback(self.end)
         self.tls = ssl.create_default_context(cafile=str(pki / "root.pem"))
         if waits:
@@ -37,15 +31,12 @@ class Apart:
 
     def wait(self) -> "Apart":
         """Until it listens."""
-        assert self.child.stdout is not None
         self.address = self.child.stdout.readline().split()[-1]
         return self
 
     def end(self) -> None:
-        self.child.kill()
-        self.child.wait(PATIENCE)
-        assert self.child.stdout is not None
-        self.child.stdout.close()
+        if not self.child.stdout.closed:
+            self.child.kill()
 
     def call(self, method: str, path: str, body: Any = None, **more: str) -> Any:
         line = HTTPSConnection(self.address.removeprefix("https://"), context=self.tls, timeout=PATIENCE)

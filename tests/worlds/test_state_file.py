@@ -1,9 +1,5 @@
 """A bank that is kept: what was answered is there after a restart, and what cannot be used is left as it is."""
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -22,6 +18,7 @@ from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.state_hash import hash_state
 from sandbox.storage.store import Store, open_store
 from sandbox.worlds.registry import WorldRegistry
+from tests.forked import Forked
 from tests.tpp import Tpp, headers, payment
 from tests.worlds.places import change, rows
 
@@ -185,28 +182,19 @@ def test_what_was_answered_survives_a_kill_at_any_moment(state: Path | str) -> N
     random, answered = Random(1), []
     for _ in range(3):
         server = served(state)
-        assert server.stdout is not None
         try:
             address = server.stdout.readline().removeprefix("listening on ").strip()
             for _ in range(random.randrange(3, 25)):
                 answered.append(initiated(address))
         finally:
-            server.send_signal(signal.SIGKILL)
-            server.wait()
-            server.stdout.close()
+            server.kill()
     found = [row["payment_id"] for row in Tpp(opened(state)[1]).listed("payments")]
     assert found == answered
 
 
-def served(state: Path | str) -> "subprocess.Popen[str]":
-    words = ["serve", "--port", "0", "--frozen", "--at", MORNING, "--seed", "7", "--log", "off", "--state", str(state)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "sandbox", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
+def served(state: Path | str) -> Forked:
+    words = ("--port", "0", "--frozen", "--at", MORNING, "--seed", "7", "--log", "off", "--state", str(state))
+    return Forked("serve", *words)
 
 
 def initiated(address: str) -> str:
