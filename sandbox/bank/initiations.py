@@ -217,7 +217,8 @@ def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: st
     bank.asked.setdefault(
         (request_key.client_id, request_key.request_id), AcceptedRequest(request_key.fingerprint, subject_id, sca_token)
     )
-    forget_oldest(bank.asked, bank.decisions)
+    if len(bank.asked) > bank.decisions.remembered_max:  # a call for each initiation would take time
+        forget_oldest(bank.asked, bank.decisions)
 
 
 # Addresses at which a PSU signs (service 4.6 rule 3, choice 5).

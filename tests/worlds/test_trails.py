@@ -118,7 +118,7 @@ def test_what_rooms_keep_of_another_program_begins_anew_and_calls_stay(
     lived(server.tpp("w"))
     before = seen(server)
     server.store.close()
-    monkeypatch.setattr(call_history, "compute_program_digest", lambda: "another program")
+    monkeypatch.setattr(call_history, "compute_attachments_digest", lambda: "another program")
     again = Server(server.state, machine=server.machine)
     assert again.tpp("w").listed("requests") == before[0]["requests"]
     assert find_referee(again.worlds.find("w")).counts.total() == 0
