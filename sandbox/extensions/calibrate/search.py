@@ -38,17 +38,18 @@ from sandbox.extensions.calibrate.comparison import OF_LENGTH, OF_NONE, Differen
 from sandbox.extensions.calibrate.playing import CallResult, Player, RecordedStep, Scene
 
 Beginning = Callable[[int, Mapping[Compartment, Decimal]], Scene]  # of a seed, with corrections of balances
-SEEDS = (5, 11)  # what differs between two seeds is chance
+SEEDS = (5, 11)  # differences between banks of two seeds are chance
 Choice = tuple[str, str]  # an axis and one of its values
 PROOFS_WANTED = 2
 ROUNDS_MAX = 6
-JOINED_MAX = 3  # values that together explain more
-REFUTED_MAX = 3  # calls that a value explains worse: then it is not tried at further ones
-ALIKE_MAX = 2  # unexplained calls with a difference at one place: at further ones no earlier value is looked for
-HIDING = 100  # the weight of a difference that hides all others of its call, such as that of a status
-BACK_MAX = 25  # calls in which a value is looked for that explains a later call
-SCENES_MAX = 1_000  # that are stored
-# No recording shows connections and pieces, and only a server with certificates of its own can ask for them.
+JOINED_MAX = 3  # the most values that join the best hypothesis together
+REFUTED_MAX = 3  # a value that explains this many calls worse is not tried at further calls
+ALIKE_MAX = 2  # after this many unexplained differences at a place, no earlier value is tried for that place
+HIDING = 100  # a difference of this weight, such as another status, hides all other differences of its call
+BACK_MAX = 25  # the number of earlier calls whose axes are tried for a call
+SCENES_MAX = 1_000  # the most scenes that are stored
+# Axes that are not tried. A recording shows neither connections nor pieces of bodies, and only a server with
+# certificates can ask for client certificates.
 NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection", "body_pieces"))
 BALANCE = re.compile(r"body\.balance")
 
@@ -65,8 +66,9 @@ class Trial:
     """The results of trying a value that the best hypothesis does not have."""
 
     proofs: list[Contradiction] = field(default_factory=list)
-    better: list[int] = field(default_factory=list)  # calls that it explains in a place where the best one does not
-    partner: Choice | None = None  # with this second value it explains the calls that contradict it
+    # Calls in which it explains a place that the best hypothesis does not explain.
+    better: list[int] = field(default_factory=list)
+    partner: Choice | None = None  # a second value with which it explains the calls that contradict it
 
     @property
     def is_excluded(self) -> bool:
@@ -89,14 +91,15 @@ class ValueSearch:
         self.results: list[CallResult] = []
         self._weights: list[int] = []
         self._reads: defaultdict[str, list[int]] = defaultdict(list)  # the calls that read an axis
-        self._scenes: dict[int, Scene] = {}  # before each call, or before each nth of many calls
+        self._scenes: dict[int, Scene] = {}  # the scene before each call, or before each nth of many calls
         self._stride = 1 + len(steps) // SCENES_MAX
         self._inert: defaultdict[int, set[Choice]] = defaultdict(set)  # values that change nothing at a call
-        self._refuted: Counter[Choice] = Counter()
-        self._unexplained: Counter[tuple[str, str]] = Counter()  # operations and places
+        self._refuted: Counter[Choice] = Counter()  # calls that a value explains worse
+        self._unexplained: Counter[tuple[str, str]] = Counter()  # by operation and place
         self._doubtful: set[tuple[str, str]] = set()  # operations and places that the best hypothesis does not explain
-        self._unsure: set[str] = set()  # operations with a list of another length
-        self._alone: dict[Choice, tuple[list[Contradiction], list[int]]] = {}  # values without a partner, as tried then
+        self._unsure: set[str] = set()  # operations that have a reply with a list of another length
+        # Values for which no partner was found, with the results of their trial at that time.
+        self._alone: dict[Choice, tuple[list[Contradiction], list[int]]] = {}
 
     def find_value(self, axis: str) -> str:
         return self.variants.get(axis, DEFAULTS[axis])
@@ -117,10 +120,7 @@ class ValueSearch:
     # Playing
 
     def replay(
-        self,
-        choices: Sequence[Choice],
-        begin: int = 0,
-        end: int | None = None,
+        self, choices: Sequence[Choice], begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[int, CallResult]]:
         """Plays the calls whose result may change with these values, and yields their numbers and new results. Leaves
         out calls at which a value is known to change nothing. The caller does not use the player meanwhile."""
@@ -135,16 +135,12 @@ class ValueSearch:
             first, is_same = at, False
             self._go_before(at, variants)
             while at < end and not is_same:
-                result = self.player.play(self.steps[at])
+                result, known = self.player.play(self.steps[at]), self.results[at]
+                is_same = at + 1 in self._scenes and self.player.is_at(self._scenes[at + 1])
+                is_equal = is_same and result.differences == known.differences and result.met <= known.met
+                if is_equal and at == first and len(read) == 1:
+                    self._inert[at].add(read[0])
                 at += 1
-                is_same = at in self._scenes and self.player.is_at(self._scenes[at])
-                if (
-                    is_same
-                    and len(read) == 1
-                    and at - 1 == first
-                    and result.differences == self.results[first].differences
-                ):
-                    self._inert[first].add(read[0])
                 yield at - 1, result
             at = self._next_read(axes, at)
 
@@ -154,12 +150,15 @@ class ValueSearch:
         return min(row[bisect_left(row, at)] if row and row[-1] >= at else len(self.results) for row in reads)
 
     def _go_before(self, at: int, variants: Mapping[str, str]) -> None:
-        """Sets the player to the scene before a call. Calls since the last stored scene are played with these
-        values, so they may not read the axes in which the values differ from the best hypothesis."""
+        """Sets the player to the scene before a call under the best hypothesis, and its axes to these values."""
         begin = at - at % self._stride
-        self.player.go_to(self._scenes[begin], variants)
-        for number in range(begin, at):
-            self.player.play(self.steps[number])
+        if begin == at:
+            self.player.go_to(self._scenes[at], variants)
+            return
+        self.player.go_to(self._scenes[begin], self.variants)
+        for step in self.steps[begin:at]:
+            self.player.play(step)
+        self.player.go_to(self.player.copy_scene(), variants)
 
     def make_scene_before(self, at: int) -> Scene:
         """Returns the scene before a call under the best hypothesis."""
@@ -193,12 +192,12 @@ class ValueSearch:
         self.variants = self.with_values(*choices)
 
     def _compute_gain(self, choices: Sequence[Choice], end: int | None = None) -> int:
-        """Returns by how much these values make the differences of the first calls less, or 0 if they do not."""
+        """Returns by how much these values reduce the weight of the differences of the first calls, or 0."""
         return self._compare(choices, 0, len(self.results) if end is None else end)[0]
 
     def _compare(self, choices: Sequence[Choice], begin: int, end: int) -> tuple[int, CallResult | None]:
-        """Returns by how much these values make the differences of some calls less, or 0 if they do not. Also returns
-        the result of the last of these calls, if it was played. Stops as soon as there can be no gain."""
+        """Returns by how much these values reduce the weight of the differences of some calls, or 0. Also returns the
+        result of the last of these calls, if it was played. Stops as soon as there can be no gain."""
         gain, better, worse, last = 0, 0, 0, None
         for at, result in self.replay(choices, begin, end):
             change = self._weights[at] - weigh_places(result.differences)
@@ -338,12 +337,13 @@ class ValueSearch:
 
     # What cannot be
 
-    def _try(self, *choices: Choice) -> Trial:
-        """Plays the recording with these values until enough calls contradict them. After such a call, goes on at the
-        next call that reads one of the axes, in the state of the best hypothesis."""
+    def _try(self, choice: Choice) -> Trial:
+        """Plays the recording with a value until enough calls contradict it. After such a call, goes on at the next
+        call that reads its axis, in the state of the best hypothesis."""
         trial, begin = Trial(), 0
         while begin < len(self.steps) and len(trial.proofs) < PROOFS_WANTED:
-            noted = (at for at, row in self.replay(choices, begin) if self._note_difference(trial, at, row.differences))
+            played = self.replay([choice], begin)
+            noted = (at for at, result in played if self._note_difference(trial, at, result.differences))
             begin = next(noted, len(self.steps)) + 1
         return trial
 
@@ -401,11 +401,8 @@ class ValueSearch:
         more than the best hypothesis."""
         joined = []
         for choice, trial in self.trials.items():
-            if (
-                trial.partner
-                or not (trial.proofs or trial.better)
-                or self._alone.get(choice) == (trial.proofs, trial.better)
-            ):
+            was_alone = self._alone.get(choice) == (trial.proofs, trial.better)
+            if was_alone or trial.partner or not (trial.proofs or trial.better):
                 continue
             together = self._join([choice], JOINED_MAX if trial.better else 2)
             if together is None:
@@ -416,6 +413,7 @@ class ValueSearch:
         return joined
 
     def _pair(self, choices: Sequence[Choice]) -> None:
+        """Notes in the trial of each of these values that the next one is its partner."""
         for choice, partner in zip(choices, [*choices[1:], choices[0]], strict=True):
             if choice != partner and choice in self.trials:
                 self.trials[choice].partner = partner
