@@ -45,7 +45,8 @@ def compute_needs(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
 
 
 def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """Refuses a payment if the compartment lacks the funds."""
+    """Refuses a payment if the debtor's available funds are below its needs. `compute_needs` computes the needs: the
+    amount and, by the axis `fee_check`, the fee."""
     needs = compute_needs(bank, order, debtor)
     if accounts.compute_available_funds(bank, debtor) < needs:
         fee = find_fee(bank, order, debtor)

@@ -167,8 +167,9 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether a cancelled initiation is cancelled a second time and the bank accepts that. Service 3.4 is silent, so an
-    axis decides. Under one of its values, raises a Refusal."""
+    """Whether the bank accepts a second cancellation of this initiation. Service 3.4 is silent, so the axis
+    `cancel_again` decides. Its value `404` raises NOT_FOUND. Returns False for an initiation that does not have the
+    status CANC."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:

@@ -41,7 +41,8 @@ class Risk(NamedTuple):
 
 
 def find_amount(initiation: Initiation | None) -> Decimal:
-    """Returns the amount in EUR, for a standing order of one execution. It is 0 if no amount is fixed."""
+    """Returns the amount of an initiation in EUR: for a standing order the amount of one execution, for a bulk file its
+    total. Returns 0 without an initiation or a fixed amount."""
     if initiation is None:
         return Decimal()
     if isinstance(initiation, BulkFile):

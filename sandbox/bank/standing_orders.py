@@ -32,7 +32,7 @@ TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 
 def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
-    """Registers a standing order after all checks."""
+    """Checks a standing order and registers it. If the same call came before, returns its earlier outcome."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, Status.PATC, earlier.sca_token)

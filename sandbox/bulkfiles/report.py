@@ -41,7 +41,7 @@ class ValidationRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileFinding:
-    """A fault of a file. Its place is a line (digits only) or a path."""
+    """A fault found in a file. `place` is a line number, written in digits, or the path of an element."""
 
     place: str
     code: str

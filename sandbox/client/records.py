@@ -25,7 +25,8 @@ class PathKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The reference of an initiation: the bank's id, or if `external` the TPP's own reference (choice 5)."""
+    """The reference of an initiation. `id` is the bank's id. If `external` is set, `id` is the TPP's own reference
+    (choice 5)."""
 
     product: str
     id: str

@@ -221,7 +221,7 @@ class Manual:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Manual":
-        """Returns the manual of a world, from the settings that its controls return."""
+        """Returns the Manual (the bank's open choices) for a world. `settings` is the reply of the world's controls."""
         values = {"vendor": settings["vendor"], **settings["variants"]}
         return cls(**{row.name: values[row.name] for row in fields(cls) if row.name in values})
 
@@ -244,7 +244,9 @@ class Signer:
         return self._key.as_dict(private=False)
 
     def headers(self, content: bytes, over: str = "body", request_id: str = "") -> dict[str, str]:
-        """Returns Digest, Date and Signature. `over` says what is signed, which the bank's manual decides."""
+        """Returns the headers Digest, Date and Signature. `over` comes from the Manual. With `headers`, signs lines
+        with the Request-ID, Digest and Date. Otherwise signs the body. With `attached`, Signature contains the body
+        too."""
         from joserfc import jws
 
         digest = f"SHA-256={b64encode(sha256(content).digest()).decode()}"

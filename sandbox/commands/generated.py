@@ -33,8 +33,8 @@ def list_groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
 
 
 def complete_command(word: str, group: click.Group | None) -> click.Command:
-    """Returns the command with this first word. This is the `group` with its generated subcommands added, or a
-    generated command."""
+    """Returns the command with the first word `word`. If `group` is given, adds the generated subcommands to it and
+    returns it. Otherwise returns a generated command."""
     main = click.Group(commands={} if group is None else {word: group})
     add_generated(main, CONTROLS, word)
     return main.commands[word]

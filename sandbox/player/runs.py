@@ -159,8 +159,9 @@ def run_one(
     world: str | None = None,
     differing: Differing = AS_IT_IS,
 ) -> ScenarioReport:
-    """Plays a script in a new world, and then drops the world. If the script failed, keeps the world, so that it can be
-    inspected. If `differing` has a `look`, calls it and drops the world in any case."""
+    """Plays a script in a new world and returns the report. Drops the world if the script passed. Keeps the world of a
+    failed script for inspection. If `differing.look` is set, calls it with the world's controls and always drops the
+    world."""
     name = world or make_world_name(script)
     before = machine_time()
     steps: list[StepResult] = []

@@ -53,7 +53,8 @@ def _is_sent_again(content: Content) -> bool:
 
 
 def status(stage: ScenarioContext, content: Content) -> Capture:
-    """Asks for the status. If the reply has a signing address, as that of a bulk file, stores it."""
+    """Asks for the status of an initiation. Stores the signing address if the reply has one. The status reply of a bulk
+    file can have one."""
     capture, initiation = stage.find_initiated(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     reply = tpp.status(_find_reference(initiation, content), stage.choose_access_token(content))

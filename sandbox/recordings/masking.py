@@ -422,7 +422,7 @@ class Masker:
         return None
 
     def mask_prose(self, text: str) -> str:
-        """Masks a sentence. Keeps words of the contract, days and amounts."""
+        """Masks the words of a sentence one by one. Keeps days, amounts, and words from the texts of the contract."""
         words = list_prose_words()
 
         def other(match: re.Match[str]) -> str:

@@ -70,7 +70,7 @@ def _read_body(patterns: Any) -> str:
 
 
 def find_journal(content: Any) -> list[Any] | None:
-    """Returns the calls from the oldest to the latest, or None if the content is something else."""
+    """Returns the rows of a WireMock journal, oldest call first. Returns None if the content is not a journal."""
     rows = content.get("requests") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not any(isinstance(row, dict) and "request" in row for row in rows):
         return None

@@ -200,7 +200,7 @@ def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
 
 
 def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
-    """Reads a scenario from JSON content. Raises ScenarioErrors, which name paths."""
+    """Reads a scenario from JSON content. Raises ScenarioErrors. Each error gives the path of the wrong value."""
     return _read(make_tree(content, name), name, name, library, ())
 
 

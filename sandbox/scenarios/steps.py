@@ -173,7 +173,8 @@ def _check_value(shape: Shape, node: Node, notes: Notes) -> None:
 
 
 def _check_expected(node: Node, notes: Notes) -> None:
-    """Checks the expected statuses and the names of accounts."""
+    """Adds an error for each expectation of a step whose value has a wrong form. Compares `status` with the statuses of
+    the service only if it is written in capital letters."""
     for key, shape in EXPECTED.items():
         if key in node.rows:
             _check_value(shape, node.rows[key].value, notes)

@@ -111,7 +111,7 @@ def demand_framing(head: bytes, version: str) -> None:
 
 
 class BankParser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request. Refuses ambiguous framing, and bounds the size lines and trailers of chunked bodies."""
+    """Reads a request. Refuses ambiguous framing. Refuses a chunked body whose size line or trailer is too long."""
 
     completed: bool
     expect_continue: bool

@@ -29,7 +29,8 @@ class LineFaults:
         self._is_over = False
 
     def end(self) -> None:
-        """Stops waking the loop. A later wake-up could write its byte to a new file that got the same file number."""
+        """Stops waking the server's loop, because the server is ending. After that, the loop's file number may belong
+        to another file, and a wake-up would write a byte into that file."""
         with self._waking:
             self._is_over = True
 

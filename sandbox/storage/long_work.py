@@ -76,7 +76,7 @@ def pause() -> None:
 
 
 def pause_between(items: Iterable[T], every: int) -> Generator[T]:
-    """Yields the items, and pauses after each `every` of them."""
+    """Yields the items. After `every` items, pauses before the next one."""
     for number, item in enumerate(items, 1):
         yield item
         if number % every == 0:

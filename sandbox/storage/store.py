@@ -350,7 +350,8 @@ class Store:
         return row
 
     def _write_start(self, world: int, head: LogHead, start: PackedCheckpoint) -> Row:
-        """Writes the pieces of a bank. Returns the row of its checkpoint, which the caller writes last."""
+        """Stores the bank of a new world in pieces of at most PIECE bytes. Marks the world as garbage until the caller
+        completes it. Returns the row of the start checkpoint. The caller writes this row in the last transaction."""
         self.database.write("INSERT INTO garbage VALUES (?, ?)", world, self.read_time() + IN_THE_MAKING)
         bank, attempt = zlib.decompress(start.bank), secrets.randbits(62)
         for number, begin in enumerate(range(0, len(bank), PIECE)):

@@ -127,7 +127,7 @@ class AxesMet:
         self._call.read = set()
 
     def end_call(self) -> set[str]:
-        """Returns the decisions that the call read."""
+        """Stops collecting decisions for this thread's call. Returns the collected decisions."""
         of_call: set[str] = getattr(self._call, "read", None) or set()
         self._call.read = None
         return of_call

@@ -230,10 +230,8 @@ class WorldRegistry:
     # Making and dropping
 
     def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
-        """Makes a world, by default with the server's beginning.
-
-        If another call made the same world meanwhile, returns that world.
-        """
+        """Makes a world. Without a `beginning`, the world starts as the server's beginning says, and an existing world
+        of that name is returned. With a `beginning`, an existing world is refused, or replaced if `replacing`."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         began = self.make_beginning(name) if beginning is None else self.adapt(beginning)
@@ -262,10 +260,8 @@ class WorldRegistry:
         return self._settle(name, make, replacing)
 
     def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
-        """Adds a world. Only calls that make a world of the same name wait.
-
-        An existing world is replaced only if `replacing`, even if a call made it (choice 10).
-        """
+        """Makes a world and adds it. Other calls that make or drop a world of this name wait for it. If the world
+        exists: returns it if `at_call`, replaces it if `replacing`, else refuses with WORLD_TAKEN (choice 10)."""
         with self._turn(name):
             existing = self._find(name)
             if existing is not None and at_call:  # made meanwhile

@@ -1,4 +1,4 @@
-"""Calls a running sandbox for the tools, and bounds what is read of it."""
+"""Calls the controls of a running sandbox for the tools of an agent. Refuses a reply over REPLY_MAX bytes."""
 
 import json
 from collections.abc import Mapping

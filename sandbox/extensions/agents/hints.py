@@ -28,7 +28,8 @@ def after_requests(value: Any, _: Arguments) -> Iterator[Hint]:
 
 
 def after_findings(value: Any, _: Arguments) -> Iterator[Hint]:
-    """Yields a hint for one call of each broken rule, the worst rules first."""
+    """Yields one hint for each broken rule. The hint points to a call that broke the rule. The worst severity comes
+    first. Skips waived findings and calls without a Request-ID."""
     rules = set()
     severity = ("error", "warning", "advice")
     findings = [row for row in value["findings"] if not row["waved_off"]]

@@ -47,7 +47,7 @@ class Moment(NamedTuple):
 
 
 class OwnReply(NamedTuple):
-    """A reply of the played bank, unchanged."""
+    """A reply of a PlayedBank. It has the status, headers and body as the bank's application returned them."""
 
     status: int
     headers: tuple[tuple[str, str], ...]

@@ -161,7 +161,8 @@ class ValueSearch:
         self.player.go_to(self.player.copy_scene(), variants)
 
     def make_scene_before(self, at: int) -> Scene:
-        """Returns the scene before a call under the best hypothesis."""
+        """Returns the state of the bank and of the client's session just before call number `at`. The axes have the
+        values of the best hypothesis so far."""
         self._go_before(at, self.variants)
         return self.player.copy_scene()
 

@@ -180,8 +180,9 @@ def list_begun_keys(call: RecordedCall) -> Iterator[str]:
 
 
 def find_last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
-    """Returns an index for each id or challenge. No time may pass before the call at this index, because the call still
-    asks about something under way."""
+    """Returns for each id or challenge the index of the last call that must come before the clock moves. For an id,
+    this is its last status call whose status did not come by time. For a challenge, this is the last call that has it.
+    """
     last: dict[str, int] = {}
     for at, call in enumerate(record):
         if len(call.path) > 3 and not is_reached_by_time(call):
@@ -320,8 +321,8 @@ def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def add_fault(lift: LiftState, row: Operation, reply_change: Step) -> Step:
-    """Makes a step that orders a fault for the next call of the operation. Does not add it to a record with controls,
-    which has the fault already."""
+    """Makes a step that sets a fault for the next call of the operation. Does not add the step if the recording has
+    calls of the controls, because the fault is among them."""
     step = {"fault": {"when": {"operation": row.name, "nth": 1}, **reply_change}}
     if not lift.has_controls:
         lift.steps.append(step)

@@ -59,7 +59,8 @@ def render_findings(report: dict[str, Any]) -> list[str]:
 @click.command()
 @remote
 def coverage(far: RemoteWorld) -> None:
-    """Shows what the clients have reached, and what to try next. Lists operations, replies and moves."""
+    """Shows what the clients have reached, and what to try next. Counts operations, versions, replies, statuses,
+    errors, and moves from one status to another."""
     summary = far.control("GET /coverage")
     far.tell(summary, lambda: render_coverage(summary))
 

@@ -51,8 +51,8 @@ KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
 def list_cells(settled_status: str) -> dict[str, list[str]]:
-    """Returns all cells by kind. A bank uses one of two tables of moves for some products, and `settled_status` says
-    which."""
+    """Returns the names of all cells (things that a client can meet), grouped by kind. For credit transfers,
+    `settled_status` chooses the table of moves."""
     ended = " (ACSP)"
     paths = [
         path
@@ -111,7 +111,8 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def summarize(cells: Cells) -> dict[str, Any]:
-    """Returns the table of cells, the overall percentage, and the most useful cells that were not reached."""
+    """Returns the number and percentage of reached cells for each kind, and the percentage of all. Also returns the
+    most useful missing cells, and all cells."""
     table = [
         {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": compute_percent(rows.values())}
         for kind, rows in cells.items()

@@ -186,7 +186,8 @@ class CoverageGoal:
 
 
 def count_disjoint(rows: int, sets: Sequence[int], size: int) -> int:
-    """Counts the selections of `size` numbers from `others` that share no set bit with one another and with `rows`."""
+    """Counts the ways to choose `size` numbers from `sets` so that no bit is set in both `rows` and every chosen
+    number."""
     if size == 0:
         return not rows
     if size == 1:

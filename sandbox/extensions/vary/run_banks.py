@@ -1,8 +1,8 @@
-"""The bank of each run: an application of its own, at an address below that of one shared server.
+"""Gives each run a bank of its own. All these banks share one server, and each has its own path on it.
 
 The problem: a suite may reset its world, load a scenario, or make worlds of its own and drop them. All these worlds
-must differ from the default bank as the variant of the run says. At the end, the run must know which axes and lies the
-calls in all these worlds met.
+must differ from the default bank as the variant of the run says. At the end, the run must know which axes the calls in
+all these worlds met, and which lies.
 
 The design: each run has its own application with its own registry of worlds, which begins each world as the variant
 says. The application answers below `/worlds/NAME` of the shared server. Its default world is `/worlds/NAME` itself, and

@@ -61,7 +61,8 @@ class Verdict:
 
 
 def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
-    """Runs a covering set of the axes that the tests meet, finds the causes of each failure, and returns the verdict.
+    """Runs the tests on banks with different values of the axes that the tests meet. The banks together cover each
+    combination of `strength` values. Finds the causes of each failure and returns the verdict.
 
     Raises FailsByDefault if a test fails on the default bank, and NothingMet if no call meets an axis of the space.
     """

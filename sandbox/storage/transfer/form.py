@@ -141,7 +141,8 @@ def call_row(call: Exchange) -> dict[str, Any]:
 
 
 def demand_fit(value: Any, hint: Any, place: str) -> None:
-    """Raises ParcelError for the first value that is not of its type."""
+    """Compares a value and all values inside it with the type `hint`. Raises ParcelError at the first difference. The
+    error has the place. An int fits where a float is expected."""
     if hint is Any or hint is object:
         return
     origin, parts = get_origin(hint), get_args(hint)

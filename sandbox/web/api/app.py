@@ -447,7 +447,8 @@ def tell_listeners(observers: Observers, response: Response) -> Response:
 
 
 def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
-    """Stores the record of the call, and gives the reply the form that the world's axes ask for."""
+    """Stores the record of the call. Then changes the reply as the variants of the world say. A reply made by a fault
+    stays unchanged."""
     varied_call = call if call is not None and call.decisions.variants and "sandbox.fault" not in environ else None
     due_world = keep_record(environ, response, call, observers)
     if varied_call is not None:

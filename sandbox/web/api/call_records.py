@@ -262,8 +262,8 @@ def find_deciding_rule(bank: Bank, call: CallRecord) -> tuple[str | None, str, s
 
 
 def find_judged_status(call: CallRecord, subject: Subject) -> str:
-    """Returns the status that the subject had when the call was judged. If the call cancelled the subject, this is the
-    status before the cancellation."""
+    """Returns the status of the subject (such as a payment) when the bank accepted or refused the call. If the call
+    cancelled the subject, returns the status before the cancellation."""
     before = subject.history[-1].source if call.method == "DELETE" and call.refusal is None else None
     return (before or subject.status).value
 

@@ -2,13 +2,13 @@
 
 Theory. A call with two faults is refused for one of them, and a client that repairs the faults one by one sees the
 order. So the order is part of the interface: it is the order of the two tables below, and the same for all operations.
-A table names for each check the operations that it is made for. A check either raises a Refusal, or adds to the call
-what it read, so that nothing is parsed twice.
+Each row of a table has a check and the operations to which the check applies. A check either raises a Refusal, or adds
+to the call what it read, so that nothing is parsed twice.
 
 There are two tables because of the lock. The checks of the first one look at the request alone, and run before the call
-enters its world. Those of the second one look at the bank. They run in the world, at the moment at which the view reads
-and changes the bank: otherwise a token could be revoked between its check and the payment. The checks of one operation
-are chosen once, when this module is imported.
+enters its world. The checks of the second table look at the bank. They run inside the world, together with the view. So
+nobody can revoke a token between its check and the payment. The checks of one operation are chosen once, when this
+module is imported.
 """
 
 import re

@@ -1,4 +1,5 @@
-"""Rows of the controls about calls of the bank's interface: questions about them, and barriers in their way."""
+"""Rows of the controls under `/requests` and `/holds`. They count and verify calls of the bank's interface, and set and
+release barriers that hold calls."""
 
 from datetime import timedelta
 from typing import Any

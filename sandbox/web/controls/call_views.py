@@ -214,7 +214,8 @@ def _write_bounds(least: int, most: int | None) -> str:
 
 
 def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMatcher]:
-    """Returns the matchers of `in_order`. Each matcher also gets the conditions that stand beside `in_order`."""
+    """Reads the list `in_order` and returns a matcher for each entry. A matcher has the conditions in `shared` and
+    those of its entry. The entry wins."""
     if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
         raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
     matchers = []

@@ -306,7 +306,8 @@ def list_well_known_examples(product: str) -> dict[str, Any]:
 
 
 def add_well_known_values(content: dict[str, Any]) -> None:
-    """Adds the well-known values as examples of the field `creditor_name` and of the header `PaymentInformationID`."""
+    """Adds the values that make the bank behave in a special way as examples. They appear at the field `creditor_name`
+    and the header `PaymentInformationID`."""
     values = list_default_values()
     names = list(dict.fromkeys(row.value for row in values if row.field == "creditor_name"))
     references = [row.value for row in values if row.field == "reference"]

@@ -141,8 +141,8 @@ def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Resp
 def act_on_payment(
     visit: SigningVisit, verb: Verb, *arguments: str, news: str = "", again: Show = show_refusal
 ) -> Response:
-    """Calls the verb that signs, refuses or cancels for the customer. Then redirects to the channel, which shows
-    `news`. `again` shows a refusal."""
+    """Calls `verb` on the payment for the customer. Then redirects to the channel. The channel shows `news`. If the
+    bank refuses, the function `again` makes the reply."""
     session_id, _ = visit.read_form(CHANNEL_COOKIE)
     try:
         status = visit.world.act(verb, session_id, visit.path["payment_id"], *arguments)

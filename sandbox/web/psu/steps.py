@@ -85,8 +85,8 @@ class AddressSteps:
         return self.show(visit, session_id, visit.path["step"])
 
     def take_step(self, visit: SigningVisit) -> Response:
-        """Takes the form of a step. After a refusal, shows the reason on a page where the PSU can choose something
-        else."""
+        """Handles the form that the PSU sent in a step. If the bank refuses, shows the reason on a page where the PSU
+        can choose something else."""
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # refuses an address that is over, before the form is checked
         session_id, _ = visit.read_form(name_address_cookie(token))
