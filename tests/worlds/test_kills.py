@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = {"file": 50, "database": 25}  # `make simulate` kills far more often
+ROUNDS = {"file": 100, "database": 40}  # `make simulate` kills far more often
 LEAST = {"file": 3, "database": 2}  # kills in the midst of each
 
 
