@@ -1,4 +1,5 @@
-"""The referee: finds mistakes of clients, and counts which parts of the bank their calls have reached."""
+"""The extension `referee`: finds mistakes in the calls of clients, and counts which operations, replies, statuses and
+errors of the bank these calls have reached."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

@@ -185,9 +185,9 @@ rule("logical-id-stale", ERROR, "choice 8", READS, only=is_list_or_refusal).says
 
 
 def find_other_owner(event: Observation, memory: RuleState) -> str | None:
-    """Returns the PSU whose account list had the refused logical id, if it is another PSU. Returns an empty text if no
-    other PSU's list had it, and None if the call was not refused for its logical id. Stores account lists for later
-    calls."""
+    """If the call was refused for its logical id, returns the other PSU whose account list had that id, or an empty
+    text if no list of another PSU had it. Returns None for all other calls. Stores the logical ids of each account list
+    in the memory."""
     grant = event.grant
     if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
         for logical_id in event.bank.consents[grant.consent_id].logical_ids:

@@ -1,5 +1,5 @@
-"""Makes observations of calls, and of acts of PSUs. Does not change replies. A PSU acts on the bank's pages, through a
-control, or by a rule of the scenario."""
+"""Makes observations of the calls of clients and of the acts of PSUs. Does not change replies. A PSU acts on the bank's
+pages. A control or a rule of the scenario may act in place of the PSU."""
 
 import re
 from base64 import urlsafe_b64decode
@@ -129,11 +129,12 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
 
 
 def find_likeness(event: Observation, content: bytes) -> Likeness | None:
-    """Returns the likeness of a payment: the facts by which a person recognizes it. Reads them from the bank's record,
-    or from the body if the bank has no record.
+    """Returns the likeness of a payment: the facts by which a person recognizes it. Reads them from the bank's payment
+    if there is one. If the call failed, reads them from its body. Returns None if neither gives them, as for a standing
+    order.
 
-    A payment whose reply was lost may be at the bank or not. Its repetition has another Request-ID and another
-    reference. So the bank's record and the body of a failed call must give equal likenesses.
+    The likeness of a failed call is compared with the likeness of a later payment, which may have another Request-ID
+    and another reference. So both sources must give equal likenesses for equal orders.
     """
     payment = event.bank.payments.get(event.subject or "")
     if payment is None:
@@ -234,7 +235,8 @@ def is_fresh(event: Observation, record: CallRecord, sca_token: str | None) -> b
 
 
 def read_content(response: Response) -> Any:
-    """Returns the body of a reply as JSON, or None if a fault rule made it unreadable."""
+    """Returns the parsed JSON body of a reply. Returns None if the reply is streamed, or if its body is not JSON, as
+    when a fault rule has spoilt it."""
     if not response.is_sequence:
         return None
     try:
@@ -266,8 +268,8 @@ def list_acts(bank: Bank, environ: dict[str, Any], response: Response) -> Iterat
 
 
 def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
-    """Yields the acts of a customer that a control performed. Such a control opens the address and answers in one
-    call."""
+    """Yields the acts of a customer that a control performed. Such a control opens the address and signs or refuses
+    there, in one call."""
     body: bytes = read_body(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:CONTROL_BODY_MAX])
@@ -284,16 +286,17 @@ def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank
 
 
 def find_acts_of_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
-    """Yields the acts of a customer whom a rule of the scenario sends back to the TPP. The callback names the
-    initiation or the consent address at which the customer was."""
+    """Yields the return of a customer to the TPP that a rule of the scenario caused. `callback.subject` is the id of
+    the initiation that the customer signed or refused, or the token of the consent address."""
     subject = bank.find_subject(callback.subject)
     token = getattr(subject, "sca_token", None) or callback.subject
     yield from list_acts_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)
 
 
 def list_acts_at(bank: Bank, token: str, operation: str, text: str, status: int = 200) -> Iterator[Observation]:
-    """Yields an observation of an act at an address. Yields nothing if the bank does not know the token. `text` is the
-    query of the address or of the callback."""
+    """Yields one observation: the act `operation` of a PSU at the address with this token. Yields nothing if the bank
+    does not know the token. `text` is the query of the address that the PSU opens, or of the callback by which the PSU
+    returns."""
     if (sca := bank.sca_addresses.get(token)) is not None:
         initiation = bank.find_initiation(sca.subject_id)
         assert initiation is not None

@@ -35,7 +35,8 @@ def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind:
 
 
 def render_findings(report: dict[str, Any]) -> list[str]:
-    """Returns lines of text: each broken rule with its first findings, and the number of all findings."""
+    """Returns the lines of the report: each broken rule with its first SHOWN findings, then one line with the number of
+    findings of each severity."""
     broken: dict[str, list[dict[str, Any]]] = {}
     for finding in report["findings"]:
         broken.setdefault(finding["rule"], []).append(finding)
@@ -66,7 +67,8 @@ def coverage(far: RemoteWorld) -> None:
 
 
 def render_coverage(summary: dict[str, Any]) -> str:
-    """Returns the coverage as text: the table, the percentage, and the most useful cells that were not reached."""
+    """Returns the coverage as text: the reached cells of each kind, the percentage of all, and the unreached cells that
+    are most useful to try next."""
     from sandbox.extensions.referee.coverage import describe_cell
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in summary["table"]]

@@ -1,4 +1,5 @@
-"""The page of the referee in the console: what it found, rule by rule, and the coverage (choice 10)."""
+"""The parts of the console that the referee adds: its page with the broken rules and the coverage, and panels on two
+other pages (choice 10)."""
 
 from markupsafe import Markup
 
@@ -23,7 +24,8 @@ KIND_NAMES = {
 
 
 def referee(visit: ConsoleVisit) -> Facts:
-    """Returns all broken rules, or one rule with all its calls if the query names one."""
+    """Returns the facts for the page of the referee: all broken rules, each with its newest findings. If the query
+    names a rule, returns only this rule with all its findings."""
     chosen_rule = BY_ID.get(visit.request.args.get("rule", ""))
     broken = [row for row in list_broken_rules(make_report(visit.world)) if chosen_rule in (None, row.rule)]
     unwaived = [row for row in broken if row.reason is None]
@@ -48,7 +50,8 @@ def referee(visit: ConsoleVisit) -> Facts:
 
 
 def call_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
-    """Returns the findings about one call, for the page of that call."""
+    """Returns the HTML that lists the findings about one call, for the page of that call. Returns empty HTML if there
+    are none."""
     seq = facts["call"].seq
     findings = [finding for finding in make_report(visit.world).findings if finding.exchange.seq == seq]
     template = load_templates().get_template("sandbox.extensions.referee/call_panel.html")
@@ -56,7 +59,8 @@ def call_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
 
 
 def overview_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
-    """Returns the gravest broken rules, for the overview."""
+    """Returns the HTML that lists the gravest broken rules, for the first page of the console. Leaves out waived
+    rules."""
     broken = [row for row in list_broken_rules(make_report(visit.world)) if row.reason is None]
     template = load_templates().get_template("sandbox.extensions.referee/overview_panel.html")
     return Markup(template.render(broken=broken[:GLIMPSE], more=len(broken) - GLIMPSE, to=visit.to))

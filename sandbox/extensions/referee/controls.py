@@ -1,4 +1,5 @@
-"""The controls of the referee: mistakes of a world's clients, and which parts of the bank their calls have reached."""
+"""The controls of the referee: one returns the mistakes of a world's clients, the other the coverage, that is, which
+parts of the bank their calls have reached."""
 
 from typing import Any
 

@@ -1,10 +1,10 @@
 """Coverage: which cells of the bank's tables the calls of a world have reached.
 
 A cell is one thing that a client can meet: a successful operation, one of its versions, one of its HTTP statuses, a
-status of an initiation in a reply, an error, or a move of an initiation. The tables of the contract give all cells, so
-a new row of a table is a new cell. A call reaches the cells of its reply. Moves are read from the bank's journal,
-because time and customers cause moves without a call. If a fault rule made a reply, it reaches only cells that the
-client could read in it.
+status of an initiation in a reply, an error, or a move (a change of an initiation's status). The tables of the contract
+give all cells, so a new row of a table is a new cell. A call reaches the cells of its reply. It reaches none if a fault
+rule made the reply unreadable for the client. Moves are read from the bank's journal, because time and customers cause
+moves without a call.
 """
 
 from collections.abc import Iterable
@@ -51,8 +51,8 @@ KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
 def list_cells(settled_status: str) -> dict[str, list[str]]:
-    """Returns the names of all cells (things that a client can meet), grouped by kind. For credit transfers,
-    `settled_status` chooses the table of moves."""
+    """Returns the names of all cells (things that a client can meet), grouped by kind. The setting `settled_status`
+    decides which table of moves is counted for credit transfers."""
     ended = " (ACSP)"
     paths = [
         path
@@ -101,7 +101,7 @@ def compute_coverage(world: World) -> dict[str, Any]:
 
 
 def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Joins the coverage of several runs. A cell is reached if any run reached it."""
+    """Joins the coverage of several worlds. A cell is reached if it is reached in any of them."""
     cells: Cells = {kind: {} for kind in KINDS}
     for part in parts:
         for kind in KINDS:
@@ -111,8 +111,8 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def summarize(cells: Cells) -> dict[str, Any]:
-    """Returns the number and percentage of reached cells for each kind, and the percentage of all. Also returns the
-    most useful missing cells, and all cells."""
+    """Returns the number and percentage of reached cells for each kind, the percentage of all cells, the unreached
+    cells that are most useful to try next, and the given cells."""
     table = [
         {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": compute_percent(rows.values())}
         for kind, rows in cells.items()
@@ -131,7 +131,8 @@ def compute_percent(cells_met: Iterable[bool]) -> float:
 
 
 def describe_cell(cell: str) -> str:
-    """Returns a cell as text. An error has its HTTP status, token and code."""
+    """Returns the cell as text. Appends the HTTP status, the token and the code of the error if the cell is an
+    error."""
     kind, _, name = cell.partition(" ")
     if kind != "error" or name not in Error.__members__:
         return cell
@@ -140,8 +141,9 @@ def describe_cell(cell: str) -> str:
 
 
 def find_most_useful(cells: Cells) -> list[str]:
-    """Returns the cells that a client should reach next. Common errors come first, then operations. Details of an
-    operation come early only if the client has called that operation."""
+    """Returns up to USEFUL cells that were not reached, the most useful first: the cells in FIRST, then the others by
+    kind, in the order of KINDS. The statuses, HTTP statuses and versions of an operation come last if the client has
+    not reached the operation."""
     missing = [f"{kind} {cell}" for kind in KINDS for cell, is_met in cells[kind].items() if not is_met]
     operations_met = {cell for cell, is_met in cells["operation"].items() if is_met}
 

@@ -1,4 +1,5 @@
-"""Documents of the referee: its report as JUnit XML, SARIF 2.1.0 and one self-contained HTML page, and its rules."""
+"""Documents of the referee: its report as JUnit XML, as SARIF 2.1.0 and as one self-contained HTML page, and the table
+of its rules for the documentation."""
 
 import re
 from typing import Any
@@ -29,8 +30,8 @@ HEADERS = make_page_headers(write_policy(style=compute_source(STYLE), img="data:
 
 
 def as_junit(report: RefereeReport, level: Severity) -> bytes:
-    """Returns a report with a test case for each rule. A case fails if its rule has a finding at or above the level.
-    Other findings are in the output of the case."""
+    """Returns the report with a test case for each rule. The case fails if the rule has findings at or above the level
+    that are not waived. It is skipped if the rule is waived. Otherwise its output lists the findings."""
     failed = {row.rule.id for row in report.list_unwaived(level)}
     cases = [
         make_junit_case(rule, [row for row in report.findings if row.rule.id == rule.id], failed) for rule in TABLE
@@ -105,7 +106,7 @@ def make_sarif_location(exchange: Exchange) -> dict[str, Any]:
 
 
 def as_page(report: RefereeReport) -> str:
-    """Returns one HTML page with an article for each broken rule, the gravest first."""
+    """Returns one HTML page with an article for each broken rule, the gravest first. Waived rules come last."""
     unwaived = len(report.list_unwaived())
     return draw_report(
         "sandbox.extensions.referee",

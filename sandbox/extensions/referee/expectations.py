@@ -1,4 +1,5 @@
-"""What a scenario expects of the referee: `expect: {referee: clean}`."""
+"""The step `expect` of a scenario for the referee: `expect: {referee: clean}`, or a list of rules instead of
+`clean`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,8 +9,9 @@ from sandbox.player.stage import ScenarioContext, ScriptFault
 
 
 def expect_findings(context: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
-    """Yields a sentence for each unexpected finding, and for each expected rule without a finding. Ignores waived
-    findings."""
+    """Yields a sentence for each finding whose rule was not expected, and for each expected rule without a finding.
+    Ignores waived findings. `wish` is `clean` or a list of rules. Raises ScriptFault for another wish, and if there are
+    further conditions."""
     if wish != "clean" and not isinstance(wish, list):
         raise ScriptFault("of the referee one expects `clean`, or a list of rules")
     if conditions:

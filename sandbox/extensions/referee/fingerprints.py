@@ -1,4 +1,4 @@
-"""Fingerprints of secrets, by which observations compare secrets without storing them."""
+"""Fingerprints: keyed hashes by which the referee compares secrets and bodies without storing them."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ PIECE = 200_000  # bytes: a search stops all other threads, for 6 ms with 1 MB
 
 
 def compute_fingerprint(text: str | bytes) -> bytes:
-    """Returns a keyed hash of a secret, which cannot be reversed. Equal secrets have equal fingerprints."""
+    """Returns a keyed hash of a text, from which the text cannot be computed. Equal texts have equal fingerprints
+    within this process. Another process has another key."""
     return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
 
 
@@ -33,7 +34,8 @@ def compute_file_prints(content: bytes) -> FilePrints:
 
 
 def split_file(content: bytes) -> Iterator[bytes]:
-    """Yields the file in pieces that end before an element starts. No match of OF_MESSAGE reaches over such a place."""
+    """Yields the file in pieces of about PIECE bytes. Each piece ends just before an opening tag, so that no match of
+    OF_MESSAGE is cut in two."""
     start = 0
     while start < len(content):
         element = START_OF_ELEMENT.search(content, start + PIECE)

@@ -1,9 +1,10 @@
 """Rules about initiations that a client repeats or cancels by mistake (service 2, 3.3, 3.4, 4.0, 7; choice 7).
 
-Paying twice is the worst mistake of a client. The bank cannot refuse it, because a customer may mean two equal orders.
-Only the history tells which is the case. So these rules look for an order that equals an earlier order to a person, but
-has another reference (`Likeness`). The second order is a mistake if the client did not know how the first one ended:
-its reply was lost, it waits for funds, or it is still open. After a settled order, an equal order is a new order.
+Paying twice is the worst mistake of a client. The bank cannot refuse it, because a customer may really want two equal
+payments. Only the earlier calls show whether the second payment is a mistake. So these rules look for two orders that a
+person would take for the same payment (`Likeness`), although their references differ. The second order is a mistake if
+the client did not know how the first one ended: its reply was lost, it waits for funds, or it is still open. After the
+first order is settled, an equal order is a new order.
 """
 
 from collections.abc import Iterator
@@ -82,7 +83,8 @@ def again_while_recycled(event: Observation, memory: RuleState) -> str | Proof |
 
 
 def find_differences(earlier: PaymentRequest, later: PaymentRequest) -> Iterator[str]:
-    """Yields the fields in which two payments differ, each with both values."""
+    """Yields `field: earlier value -> later value` for each of the fields reference, creditor name and execution date
+    in which two payments differ."""
     names = ["endtoend_identification"]
     if earlier != replace(later, endtoend_identification=earlier.endtoend_identification):
         names += ["creditor_name", "execution_date"]

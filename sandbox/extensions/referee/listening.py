@@ -1,4 +1,5 @@
-"""The referee as a listener of calls. Its rules are imported when there is something to judge."""
+"""Passes calls and acts of customers from the web to the referee. The rules are imported when the first of them is
+judged, so that a server starts faster."""
 
 from typing import Any
 
@@ -17,13 +18,14 @@ PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 
 def listen(world: World, bank: Bank, calls: Calls) -> None:
-    """Gives calls of the bank's interface to the referee, some time after their replies."""
+    """Judges calls of the bank's interface if the setting `referee` is on. Runs some time after their replies."""
     if bank.settings.referee == "on":
         load("sandbox.extensions.referee.stream:judge_calls")(world, bank, calls)
 
 
 def watch(environ: dict[str, Any], response: Response, worlds: WorldRegistry) -> None:
-    """Gives a request of a page or a control to the referee after its reply, if it may be an act of a customer."""
+    """Judges a request to a page or a control of PSUs, after its reply, because it may contain an act of a customer.
+    Does nothing for other paths, or if the setting `referee` is off."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
     try:

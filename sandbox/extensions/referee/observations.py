@@ -1,8 +1,8 @@
 """Observation: what the rules may read of one call, or of one act of a PSU.
 
-An observation outlives its call by days, in memory and in the store. So it holds no secret and no body: tokens, codes,
-challenges, states and bodies are keyed hashes, which can only be compared. It is read once, right after the reply,
-because the bank's own record of the call is not kept.
+An observation outlives its call by days, in memory and in the store. So it holds no secret and no body. It has keyed
+hashes of tokens, codes, challenges, states and bodies instead, which can only be compared. It is made once, when the
+call is delivered to the referee, because the full record of the call is not kept after that.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class Likeness(NamedTuple):
 
 @dataclass
 class Observation:
-    """What rules may know of one call of a client, or of one act of its PSU. A field of type `bytes` holds a
+    """The facts that rules may read of one call of a client, or of one act of its PSU. A field of type `bytes` holds a
     fingerprint instead of the value."""
 
     exchange: Exchange  # of an act: the call that gave the address
@@ -103,15 +103,16 @@ class Observation:
 
     @property
     def why(self) -> str:
-        """The reason that the refusal gives."""
+        """The reason that the refusal gives, or an empty text."""
         return str(self.facts.get("why", ""))
 
     @property
     def input(self) -> str:
-        """The input that the refusal names."""
+        """The input that the refusal names, or an empty text."""
         return str(self.facts.get("input", ""))
 
     def seconds_since(self, at: datetime, ended: float) -> float:
-        """Returns the seconds since an earlier call: the bank time or the machine time that has passed, whichever is
-        more."""
+        """Returns the seconds since an earlier call, whose `at` and `ended` are given. Both the bank's clock and the
+        machine's stopwatch measure them. The larger number is returned, because the bank's clock may be frozen or
+        moved."""
         return max((self.at - at).total_seconds(), self.started - ended)

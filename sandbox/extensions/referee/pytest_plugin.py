@@ -1,4 +1,5 @@
-"""The options `--bank-referee`, `--bank-waive` and `--bank-coverage`."""
+"""The pytest options `--bank-referee` (fails tests with findings), `--bank-waive` (waives a rule) and `--bank-coverage`
+(prints the coverage of all tests)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,8 @@ def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
-    """Fails a passing test if its client has a finding (--bank-referee)."""
+    """With --bank-referee, fails a test that passed if the referee has a finding about its client at or above that
+    level."""
     outcome = yield
     bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
     if bank is not None and level is not None:
@@ -54,7 +56,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 
 
 def render_findings(findings: Sequence[dict[str, Any]], level: str, waives: Sequence[str]) -> str:
-    """Returns as text the findings that are at or above the level and not waived. Returns an empty text if there are
+    """Returns a text with the findings that are at or above the level and not waived, or an empty text if there are
     none."""
     waived = {text.partition(":")[0].strip() for text in waives}
     lines = []
@@ -71,7 +73,7 @@ def render_findings(findings: Sequence[dict[str, Any]], level: str, waives: Sequ
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Writes the coverage. A worker of xdist sends its coverage to the main process instead."""
+    """In a worker of xdist, sends the coverage of its tests to the main process. Does nothing in the main process."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None and session.config.stash[COVERED]:
         from sandbox.extensions.referee.coverage import merge_coverage
@@ -94,7 +96,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def render_coverage(parts: Sequence[dict[str, Any]]) -> str:
-    """Returns the coverage of all tests as text."""
+    """Returns the coverage of all tests as text. `parts` are the coverages of single tests or of workers."""
     from sandbox.extensions.referee.coverage import describe_cell, merge_coverage
 
     merged = merge_coverage(parts)

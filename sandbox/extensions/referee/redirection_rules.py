@@ -103,8 +103,9 @@ def state_missing(event: Observation, memory: RuleState) -> str | None:
 
 
 def make_redirection_key(event: Observation) -> int | bytes:
-    """Returns what identifies one redirection of a PSU: its address. If a reply had several addresses, one for each
-    language, returns the number of that call instead."""
+    """Returns a key for one redirection of a PSU. For an initiation, it is the address. A consent has one address for
+    each language, so its key is the number of the call that gave the addresses, or the address if that call is not
+    known."""
     return (event.subject is None and event.exchange.seq) or event.addresses[0]
 
 

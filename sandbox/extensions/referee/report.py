@@ -1,4 +1,4 @@
-"""The report of the referee: its findings, with the reason for each that is waived."""
+"""The report of the referee: its findings, each with the reason for which its rule is waived, if it is."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,20 +18,21 @@ SHOWN = 5  # findings of a rule that are shown at once
 
 @dataclass(frozen=True, slots=True)
 class RefereeReport:
-    """The findings of a world, and how many further findings it counted without storing them."""
+    """The findings of a world, and for each rule the number of further findings that were counted but not stored."""
 
     world: str
     findings: list[Finding]
     unlisted: dict[str, int]  # findings of which only the number is kept, by rule
 
     def list_unwaived(self, level: Severity = Severity.ADVICE) -> list[Finding]:
-        """The findings at or above the level that are not waived."""
+        """Returns the findings at or above the level that are not waived."""
         return [row for row in self.findings if row.reason is None and row.rule.severity.is_at_least(level)]
 
 
 @dataclass(slots=True)
 class BrokenRule:
-    """A rule with its newest findings, and the number of earlier findings that are not listed."""
+    """A rule with its stored findings, the newest first. `unlisted` is the number of later findings, which were counted
+    but not stored. `reason` says why the rule is waived, and is None if it is not."""
 
     rule: RefereeRule
     reason: str | None
@@ -44,8 +45,8 @@ class BrokenRule:
 
 
 def list_broken_rules(report: RefereeReport) -> list[BrokenRule]:
-    """Returns the broken rules, the gravest first. Among equally grave rules, the rule that was broken last comes
-    first."""
+    """Returns the broken rules, the gravest first. Among equally grave rules, the rule with the newest stored finding
+    comes first."""
     rows: dict[str, BrokenRule] = {}
     for finding in reversed(report.findings):
         rule = finding.rule
@@ -55,7 +56,8 @@ def list_broken_rules(report: RefereeReport) -> list[BrokenRule]:
 
 
 def read_waive(text: str) -> tuple[str, str]:
-    """Reads a waived rule and the reason from `rule: reason`. Raises ValueError."""
+    """Returns the id of a rule and the reason from a text such as `rule: reason`, which waives the rule. Raises
+    ValueError if one of them is missing or no such rule exists."""
     name, _, reason = (part.strip() for part in text.partition(":"))
     if not name or not reason:
         raise ValueError("a finding is suppressed by `rule: reason`")
@@ -65,12 +67,14 @@ def read_waive(text: str) -> tuple[str, str]:
 
 
 def read_setting(waives: Iterable[str]) -> dict[str, str]:
-    """Returns the reason for each rule that the setting waives. Ignores rules that this version does not have."""
+    """Returns the reasons by the ids of the rules that the setting waives. Ignores rules that this version does not
+    have."""
     return dict(read_waive(text) for text in waives if text.partition(":")[0].strip() in BY_ID)
 
 
 def make_report(world: World, waives: Iterable[str] = ()) -> RefereeReport:
-    """Returns the findings of a world up to now."""
+    """Returns the findings of a world up to now. The setting `referee_waives` and the given `waives` together decide
+    which findings are waived."""
 
     def collect(bank: Bank) -> RefereeReport:
         referee = find_referee(world)

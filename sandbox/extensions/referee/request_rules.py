@@ -1,5 +1,5 @@
-"""Rules about requests of every kind: Request-ID, version, language, signature, and calls that are tried again (service
-4.0, 5.8, 7.2, 9; choice 4)."""
+"""Rules that apply to calls of any operation: about Request-ID, version, language, signature, and retries (service 4.0,
+5.8, 7.2, 9; choice 4)."""
 
 from functools import lru_cache
 from operator import eq

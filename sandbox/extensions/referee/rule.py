@@ -1,4 +1,5 @@
-"""A rule of the referee: a row with its clause, and a function that checks each call and remembers earlier calls."""
+"""A rule of the referee is a row of a table. The row has a clause, conditions, and a function that checks one call. The
+function may store facts of the call for its check of later calls."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -56,8 +57,8 @@ class RuleState(dict[Any, Any]):
         return times
 
     def extend_streak(self, key: Any, event: Observation, within: float) -> int:
-        """Adds this call to a row of calls with the same key, and returns the length of the row. A row ends if there
-        are `within` seconds or more between two calls."""
+        """Counts calls with the same key that follow each other quickly, and returns the count with this call. The
+        count starts again at 1 if `within` seconds or more have passed since the last call with this key."""
         last, times = self.get(key), 1
         if last is not None and event.seconds_since(last[0], last[1]) < within:
             times += last[2]
@@ -66,8 +67,8 @@ class RuleState(dict[Any, Any]):
 
 
 class Proof(NamedTuple):
-    """The sentence of a finding. `calls` are the earlier calls that prove it, and `difference` says how the calls
-    differ."""
+    """The text of a finding and the evidence for it. `calls` are earlier calls that prove the mistake, and `difference`
+    says in which fields the calls differ."""
 
     what: str
     calls: tuple[Exchange, ...] = ()
@@ -81,15 +82,15 @@ Condition = Callable[[Observation], bool]
 
 
 def open_entries(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    """Returns the remembered entries that a report should show as findings. Leaves out an entry that is None, because a
-    later call settled it."""
+    """Returns all values in the memory that are not None. A report shows each of them as a finding. A rule stores None
+    for a mistake that a later call put right."""
     return (entry for entry in memory.values() if entry is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class RefereeRule:
-    """A row of the table of rules. Used as a decorator, it adds itself and the decorated function, which checks a call.
-    If its conditions alone decide, `says` adds the row without such a function."""
+    """A row of the table of rules. Used as a decorator, the row adds a copy of itself to the table, with the decorated
+    function as its check. If the conditions of the row alone decide, no function is needed: `says` adds the row."""
 
     id: str
     severity: Severity
@@ -107,15 +108,16 @@ class RefereeRule:
     check: Check = lambda event, memory: None
 
     def __call__(self, check: Check) -> Check:
-        """Adds the row to the table. The first line of the function's docstring becomes the title of the mistake. The
-        rest becomes the advice what to do instead."""
+        """Adds the row to the table, with the decorated function as its check. The first paragraph of the function's
+        docstring is the title of the mistake, and the rest is the advice what to do instead."""
         title, _, instead = (check.__doc__ or "").partition("\n\n")
         self._add(title, " ".join(instead.split()), check)
         return check
 
     def says(self, what: str | Check, title: str, instead: str) -> None:
-        """Adds the row to the table with these texts. `what` is a function that checks a call. It may also be the
-        sentence of the finding, with fields of the `event`, if the conditions alone decide."""
+        """Adds the row to the table with this title and this advice. `what` is either a function that checks a call, or
+        the text of the finding for every call that meets the conditions. The text may contain fields of the call, such
+        as `{event.input}`."""
         self._add(title, instead, what if callable(what) else lambda event, memory: what.format(event=event))
 
     def _add(self, title: str, instead: str, check: Check) -> None:
@@ -124,8 +126,8 @@ class RefereeRule:
         RULES.append(replace(self, title=title[:-1], instead=instead, check=check))
 
     def is_about(self, operation: str | None, is_refused: bool, error: str | None, state: str | None) -> bool:
-        """Whether the rule is about calls of this operation, refused or accepted, with this error, whose initiation has
-        this status. Acts of a PSU are never refused."""
+        """Whether the rule checks calls with these values. `state` is the status of the initiation. An act of a PSU is
+        checked only if `on` names the act, and then `is_refused` does not matter."""
         if (self.errors and error not in self.errors) or (self.states and state not in self.states):
             return False
         if operation in ACTS:

@@ -38,8 +38,8 @@ BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)
 
 
 def make_polling_check(pause: float, most: int, text: str) -> Check:
-    """Returns a check for a row of many calls about one subject. Each call comes within `pause` seconds after the call
-    before."""
+    """Returns a check that counts calls about one initiation, as long as each comes less than `pause` seconds after the
+    call before. It returns `text` as the finding at every `most`th call after the first."""
 
     def check(event: Observation, memory: RuleState) -> str | None:
         faster = memory.extend_streak((event.client, event.subject), event, pause) - 1
@@ -146,8 +146,8 @@ def outcome_unseen(event: Observation, memory: RuleState) -> str | None:
 
 
 def find_expired_addresses(and_then: str, *statuses: Status) -> FindOpen:
-    """Returns a function that finds expired addresses whose initiation nobody has signed. If there are `statuses`, the
-    initiation must also have one of these statuses."""
+    """Returns a function that finds expired addresses whose initiation nobody has signed. If `statuses` are given, the
+    initiation must also have one of them. `and_then` is appended to the text of the finding."""
 
     def find_open(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
         for name, (exchange, until) in memory.items():
@@ -181,8 +181,8 @@ def address_abandoned(event: Observation, memory: RuleState) -> str | None:
 
 
 def store_address(event: Observation, memory: RuleState) -> None:
-    """Stores the address of the call's initiation. Drops the address of an earlier initiation with the same
-    reference."""
+    """Stores when the address of the call's initiation expires. Removes the entry of an earlier initiation with the
+    same reference."""
     assert event.subject is not None
     initiation = event.bank.find_initiation(event.subject)
     if initiation is None:  # the world began again before this call was judged

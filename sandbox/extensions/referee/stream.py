@@ -1,21 +1,22 @@
 """The referee of a world: applies its rules to the stream of calls, and keeps the findings.
 
-The problem: most mistakes of a client show only over several calls, such as a state that is used twice, or a status
-that is never asked for. So a rule has to remember earlier calls. The world's list of calls is no such memory: a setting
-bounds it, and it has no bodies and headers.
+The problem: most mistakes of a client show only over several calls, such as an OAuth `state` that is used twice, or a
+payment status that is never asked for. So a rule has to remember earlier calls. The world's list of calls cannot serve
+for this: a setting limits its length, and it has no bodies and headers.
 
 The design: the calls of a world and the acts of its customers form one stream of observations. Each rule is applied
 once to each observation, in order, with a memory of its own (`RuleState`), which no other rule reads. Four invariants:
 
 1. A finding depends on the calls and on the bank at the time of each call, not on when the call is judged. So the world
    delivers waiting calls before it changes anything that their judgement depends on.
-2. A memory holds no secret and no body, only what an observation has.
+2. A memory holds no secret and no body. It is made from observations, which have only fingerprints of them.
 3. Memory is bounded. Each rule stores its newest `KEPT_MAX` entries and its first `FINDINGS_MAX` findings, and only
    counts further findings. So a client that invents headers, ids or tokens cannot fill the memory.
-4. No call waits for the referee, and no failure of a rule reaches a reply or another rule.
+4. No call waits for the referee, and the failure of a rule affects neither a reply nor another rule.
 
-What a referee remembers is stored with its world and goes on after a restart. Servers that share a world do not share
-a referee: each of them notes its observations in the database, and judges those of all servers for a report.
+The memories and findings are stored with the world, and are loaded again after a restart. Servers that share a world do
+not share a referee: each server stores its observations in the database, and judges the observations of all servers
+when a report is made.
 """
 
 import threading
@@ -46,7 +47,8 @@ Event = Observation | Finding
 
 
 class Referee:
-    """The referee of a world. Its lock is held while rules are applied, and while it is packed or reported."""
+    """The referee of a world. It holds its lock while it applies rules, while it is pickled, and while it lists its
+    findings."""
 
     def __init__(self, bank: Bank) -> None:
         self._begin()
@@ -76,14 +78,15 @@ class Referee:
         vars(self).update(state)
 
     def pack(self) -> bytes:
-        """Returns everything that the referee remembers, pickled."""
+        """Judges the events that wait, and returns the pickled referee: its memories, its findings and its counts."""
         with self._lock:
             self._judge_waiting()
             return pack(self)
 
     def judge(self, events: Iterable[Event]) -> None:
-        """Judges events in order. If another thread holds the lock, leaves the events to the next thread that takes the
-        lock. Pickling holds the lock for up to a tenth of a second, and no call should wait that long."""
+        """Judges events in order. Does not wait for the lock: if another thread holds it, the events stay in a queue
+        for the next thread that takes the lock. Pickling holds the lock for up to a tenth of a second, and no call
+        should wait that long."""
         self._waiting.extend(events)
         while self._waiting and self._lock.acquire(blocking=False):
             try:
@@ -121,7 +124,8 @@ class Referee:
         self._apply_rules(event)
 
     def _judge_act(self, event: Observation) -> None:
-        """Judges an act of a PSU. A finding is shown at the call whose reply had the address."""
+        """Judges an act of a PSU. A finding names the call that gave the client the address at which the PSU acted, if
+        the referee remembers this call."""
         giver = self._givers.get(event.subject) or self._givers.get(event.addresses[0])
         if giver is not None:
             event.exchange = giver
@@ -174,8 +178,8 @@ class Referee:
             return self._met.copy()
 
     def list_findings(self, bank: Bank) -> list[Finding]:
-        """Returns all findings in the order of their calls. Includes findings that a later call could still remove,
-        such as a code that was not exchanged yet."""
+        """Returns all findings in the order of their calls. Includes findings about matters that a later call can still
+        put right, such as a code that was not exchanged yet."""
         with self._lock:
             self._judge_waiting()
             self._judge_acts_by_scenario(bank)
@@ -196,8 +200,8 @@ class Referee:
         return {name: count - FINDINGS_MAX for name, count in self.counts.items() if count > FINDINGS_MAX}
 
     def count_moves(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
-        """Counts the moves in the journal by path, source, trigger and target. Reads each line of the journal only
-        once."""
+        """Counts the changes of status in the bank's journal since the referee was made, by product path, old status,
+        trigger and new status. Reads each line of the journal only once."""
         with self._lock:
             for line in bank.journal[self._journal_lines :]:
                 subject = bank.find_subject(line.subject)
@@ -209,8 +213,8 @@ class Referee:
 
 
 def find_referee(world: World) -> Referee:
-    """Returns the referee of a world after it has judged all calls. If servers share the world, these are the calls of
-    all servers."""
+    """Returns the referee of a world after it has judged all calls so far. If several servers share the world, it has
+    judged the calls of all of them."""
     unjudged = world.calls.take_unjudged()
     world.calls.deliver()
     referee = world.calls.attach("referee", lambda content: world.look(partial(begin_or_unpack, content)))
@@ -231,8 +235,8 @@ def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
 
 
 def judge_in(world: World, events: list[Event]) -> None:
-    """Gives events to the world's referee. If servers share the world, stores the events instead; they are judged when
-    somebody asks for a report."""
+    """Gives events to the world's referee, which judges them now. If servers share the world, stores the events in the
+    database instead. They are judged when a report is made."""
     if world.is_shared:
         world.calls.observe(events, pack)
     elif events:
@@ -241,7 +245,8 @@ def judge_in(world: World, events: list[Event]) -> None:
 
 
 def judge_calls(world: World, bank: Bank, calls: Calls) -> None:
-    """Judges calls of the bank's interface."""
+    """Makes an observation of each call of the bank's interface, and judges it. A call of which no observation can be
+    made is logged and skipped."""
     events: list[Event] = []
     for record, exchange in calls:
         try:
@@ -252,5 +257,5 @@ def judge_calls(world: World, bank: Bank, calls: Calls) -> None:
 
 
 def judge_act(environ: dict[str, Any], response: Response, world: World) -> None:
-    """Judges a request of a page or a control, if it was an act of a customer."""
+    """Judges the acts of a customer that a request of a page or a control performed. Most requests perform none."""
     world.look(lambda bank: judge_in(world, list(list_acts(bank, environ, response))))

@@ -1,4 +1,5 @@
-"""The table of all rules. Also pickles what a referee remembers, which refers to rules and to the bank."""
+"""The table of all rules, and functions that pickle a referee. The pickled form has only the id of each rule and a
+placeholder for the bank, so that it contains neither."""
 
 import io
 import pickle

@@ -147,8 +147,8 @@ rule("scope-version", ERROR, "service 9.2", TOKEN, errors=("NOT_ACCEPTABLE",), r
 
 
 def secret_in_query(event: Observation, memory: RuleState) -> str | None:
-    """Returns a finding if a query parameter is a secret: by its name, as a token of the bank, or as the client's
-    secret."""
+    """Returns the text of a finding if a query parameter has the name of a secret, or if its value is a token of the
+    bank or the client's secret. Otherwise returns None."""
     bank, client = event.bank, event.bank.clients.get(event.client)
     for name, value in event.query.items():
         is_token = value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens
