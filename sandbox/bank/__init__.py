@@ -1,4 +1,4 @@
 """The model of one bank: registers, ledger, timeline, payments, orders, files and consents.
 
-It knows no HTTP, no thread, no file and no machine time. All random values come from its mint.
+It uses no HTTP, threads, files or machine time. All its random values come from one generator, its `Mint`.
 """

@@ -31,7 +31,8 @@ def find_paying_account(bank: Bank, iban: str) -> Account:
 
 
 def may_pay(bank: Bank, account: Account) -> bool:
-    """Whether payments may leave the account. A savings account is not a payment account (service 1)."""
+    """Whether payments may leave the account. They may not if it is closed. From a savings account they may only if the
+    decision `savings_as_debtor` is `accepted` (service 1)."""
     if account.closed or not account.is_savings:
         return not account.closed
     return bank.decisions.savings_as_debtor == "accepted"
@@ -49,7 +50,7 @@ def is_closed(bank: Bank, iban: str | None) -> bool:
 
 
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
-    """Refuses an account without online banking, and an account whose owner blocked online access (service 1)."""
+    """Refuses an account without online banking, and an account of which an owner blocked online access (service 1)."""
     if not account.online:
         reason, decided_by = "it is not managed in one", {"iban": account.iban, "online": False}
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why=reason, which="offline", decided_by=decided_by)
@@ -64,15 +65,16 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
 
 
 def limit_day(bank: Bank, order: PaymentRequest) -> date:
-    """Returns the day to whose sum the account's limits add a payment that is signed now."""
+    """Returns the day on which a payment that is signed now counts for the account's limits. This is today, or the
+    requested execution day if it is later and the decision `limits_day` is `execution`."""
     today, day = bank.clock.today, order.execution_date
     later = day is not None and day > today and bank.decisions.limits_day == "execution"
     return day if later and day else today
 
 
 def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal, on: date | None = None) -> None:
-    """Refuses a payment that the customer's security settings do not permit on the day `on`, by default today (service
-    1)."""
+    """Refuses a payment to a country that the account does not accept, and a payment that would exceed the account's
+    daily or weekly limit on the day `on` (service 1). Without `on`, the day is today."""
     on = on or bank.clock.today
     if account.countries is not None and country not in account.countries:
         reason = f"the country {country} is not among those the customer accepts"
@@ -101,8 +103,8 @@ def sum_spent(bank: Bank, iban: str, days: int, on: date) -> Decimal:
 
 
 def count_spent(bank: Bank, iban: str, on: date, change: Decimal) -> None:
-    """Adds an amount to the sum that was signed for an account on a day. The limits of the account compare these sums.
-    A negative amount reduces the sum."""
+    """Adds `change` to the sum of the payments that were signed for an account on a day. A negative `change` reduces
+    the sum. These sums are checked against the limits of the account."""
     bank.spent[iban, on] = bank.spent.get((iban, on), NOTHING) + change
 
 
@@ -114,7 +116,8 @@ def convert_at_fixed_rate(amount: Money, currency: str) -> Money:
 
 
 def compute_available_funds(bank: Bank, debtor: Debtor) -> Money:
-    """Returns the funds for a signature: balance plus overdraft, less all reserved amounts (choice 5)."""
+    """Returns the funds that a new signature can use: the balance plus the overdraft, less all reserved amounts (choice
+    5)."""
     return Money(compute_unreserved_balance(bank, debtor) + find_overdraft(bank, debtor), debtor.currency)
 
 
@@ -128,8 +131,8 @@ def sum_reserved(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def compute_execution_funds(bank: Bank, debtor: Debtor) -> Money:
-    """Returns the funds for an execution. Unlike `compute_available_funds`, ignores amounts that payments of a later
-    day have reserved."""
+    """Returns the funds that the execution of a payment can use. Unlike `compute_available_funds`, it does not subtract
+    the amounts that payments of a later day have reserved."""
     due = bank.reserved.get(debtor, NOTHING)
     return Money(bank.ledger.read_number(debtor) - due + find_overdraft(bank, debtor), debtor.currency)
 
@@ -144,7 +147,7 @@ def find_overdraft(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decimal) -> None:
-    """Adds an amount to the reserved amount of a compartment. A negative amount releases funds."""
+    """Adds `change` to the reserved amount of a compartment. A negative `change` releases funds."""
     reserved_amount = register.get(debtor, NOTHING) + change
     if reserved_amount:
         register[debtor] = reserved_amount
@@ -153,7 +156,8 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
 
 
 def describe_funds(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
-    """Returns the amounts that a check of the funds of a compartment compares. A refusal shows them as its reason."""
+    """Returns the amounts that show whether a compartment has enough funds for `amount`. A refusal gives them as its
+    facts."""
     return {
         "needed": amount,
         "booked": bank.ledger.read_balance(debtor.iban, debtor.currency),

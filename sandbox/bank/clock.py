@@ -32,8 +32,8 @@ class Clock:
 
 
 class Promise(NamedTuple):
-    """An event of an initiation or a batch that is scheduled for a time. Events of the same time run in the order in
-    which they were scheduled."""
+    """A scheduled event: at the time `at`, the trigger happens to the subject. Events of the same time run in the order
+    in which they were scheduled."""
 
     at: datetime
     number: int
@@ -42,7 +42,8 @@ class Promise(NamedTuple):
 
 
 class Agenda:
-    """Scheduled events, soonest first. An event stays until its time, even if it will have no effect then."""
+    """Scheduled events, soonest first. An event is never removed before its time, even if it will have no effect by
+    then."""
 
     __slots__ = ("made", "promises")
 
@@ -60,7 +61,8 @@ class Agenda:
         return None
 
     def find_due(self, until: datetime) -> Iterator[Promise]:
-        """Yields the events up to a time in any order, which is faster than sorting them."""
+        """Yields the events that are due at or before `until`, in no particular order, which is faster than sorting
+        them. The events stay in the agenda."""
         places = [0] if self.promises else []
         while places:
             place = places.pop()

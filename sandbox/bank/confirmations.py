@@ -1,8 +1,10 @@
-"""The last step of a session, in which the customer approves by the card reader, the bank's app, biometrics or an
-identity app (service 5.7).
+"""The last step of a session: the customer approves by the card reader, the bank's app, biometrics or an identity app
+(service 5.7).
 
-The two apps share their steps. The bank's app shows the code of the page. In the identity app the customer chooses the
-code among several numbers, and a wrong number counts like a wrong code of the card reader."""
+The bank's app and the identity app share their steps. The bank's app shows the same code as the signing page, so that
+the customer can compare. In the identity app the customer chooses the page's code among several numbers. A wrong number
+counts like a wrong code of the card reader.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -38,7 +40,8 @@ class ApprovalRequest(NamedTuple):
 
 
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
-    """Checks the card reader's code. Returns the address of the callback. Too many wrong codes refuse the request."""
+    """Approves the request of a session if the card reader's code is right. After too many wrong codes, refuses the
+    request. Returns the URL of the callback in both cases. Raises a Refusal for a wrong code while tries are left."""
     session = demand_session(bank, session_id, token)
     request = make_approval_request(bank, session)
     signing_methods.demand_method(bank, request.attempt, CARD_READER)
@@ -47,32 +50,34 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
-    """Sets the method that the customer chose. For an app, creates the approval with a code to compare."""
+    """Sets the signing method of the session. For a method that is answered in an app, also creates the approval and
+    its code."""
     _choose(bank, make_approval_request(bank, demand_session(bank, session_id, token)), method)
 
 
 def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, method: str) -> None:
-    """Sets the method of a further signature in the bank's own channel."""
+    """Sets the method by which a customer gives a second or later signature in the bank's own channel."""
     request = _make_channel_request(bank, session_id, payment_id)
     request.session.subject = payment_id
     _choose(bank, request, method)
 
 
 def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
-    """Confirms on the customer's own device. Returns the address of the callback."""
+    """Approves the request of a session by biometrics on the customer's device. Returns the URL of the callback."""
     return str(_approve(bank, make_approval_request(bank, demand_session(bank, session_id, token)), BIOMETRICS))
 
 
 def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: str) -> Status:
-    """Confirms a further signature on the customer's own device. Returns the new status."""
+    """Adds a second or later signature by biometrics, in the bank's own channel. Returns the new status."""
     request = _make_channel_request(bank, session_id, payment_id)
     request.session.subject = payment_id
     return Status(_approve(bank, request, BIOMETRICS))
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
-    """Approves or refuses in the app. The page that waits then redirects the customer to the TPP or, in the bank's own
-    channel, to the channel."""
+    """Approves or refuses a request as the customer does in the app. At an address, stores the URL of the callback in
+    the session, and the page that waits for the answer redirects the customer there. The bank's own channel has no
+    callback."""
     session = find_waiting_session(bank, approval)
     request = make_approval_request(bank, session)
     answer = _approve_with_number(bank, request, number) if approves else request.refuse()
@@ -82,8 +87,8 @@ def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None 
 
 
 def _approve_with_number(bank: Bank, request: ApprovalRequest, number: str | None) -> str | Status:
-    """Approves a request in the app. In the identity app, a wrong number raises a Refusal while tries are left, and
-    then refuses the request."""
+    """Approves a request in an app. In the identity app, a wrong number raises a Refusal while tries are left. After
+    the last try, it refuses the request at an address, or ends the session in the bank's own channel."""
     session = request.session
     if session.method != IDENTITY_APP:
         return _approve(bank, request, session.method)
@@ -99,8 +104,8 @@ def _approve_with_number(bank: Bank, request: ApprovalRequest, number: str | Non
 
 
 def find_waiting_session(bank: Bank, approval: str) -> Session:
-    """Returns the session whose page waits for an answer in the app. Raises a Refusal if the approval was answered, was
-    replaced by another one, or is outdated."""
+    """Returns the session whose page waits for an answer in the app. Raises a Refusal if the approval is unknown, was
+    answered, was replaced by a newer approval of the session, or has expired."""
     session = bank.sessions.get(bank.approvals.get(approval, ""))
     if session is None or session.approval != approval or session.approval_until is None:
         raise Refusal(Error.NOT_FOUND, input="approval")
@@ -110,7 +115,8 @@ def find_waiting_session(bank: Bank, approval: str) -> Session:
 
 
 def make_approval_request(bank: Bank, session: Session) -> ApprovalRequest:
-    """Returns the approval request of a session. Raises a Refusal if an earlier step is missing, such as the log-in."""
+    """Returns what the customer of a session can approve or refuse now. Raises a Refusal if an earlier step is missing,
+    such as the log-in."""
     if session.address == CHANNEL:
         return _make_channel_request(bank, session.id, session.subject or "")
     return (
@@ -167,7 +173,7 @@ def _make_consent_request(bank: Bank, session: Session) -> ApprovalRequest:
 
 
 def _make_channel_request(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
-    """Returns the approval request for a further signature in the bank's own channel."""
+    """Returns the approval request for a second or later signature in the bank's own channel."""
     session, customer = demand_logged_in(bank, session_id)
     initiation = signing.find_waiting_for_signer(bank, payment_id, customer)
     approve = partial(signing.sign_in_channel, bank, initiation.id, customer)

@@ -8,8 +8,8 @@ from sandbox.contract.errors import Error, Refusal
 
 
 def find_waiting_address(bank: Bank, token: str) -> ConsentAddress:
-    """Returns the consent address. Raises a Refusal if somebody has answered at this address, or if the consent to be
-    renewed has ended."""
+    """Returns the consent address. Raises a Refusal if it is unknown, has expired or was answered, or if the consent to
+    be renewed has ended."""
     address = consents.find_open_address(bank, token)
     if address.renews is not None:
         consents.demand_active(bank, address.renews)
@@ -23,7 +23,7 @@ def needs_choice(address: ConsentAddress) -> bool:
 
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
-    """Opens a session at an address. Returns its id."""
+    """Opens a session at a consent address. Returns its id."""
     find_waiting_address(bank, token)
     return signing_sessions.open_session(bank, token, state)
 
@@ -43,7 +43,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 
 def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
-    """Sets the accounts that the customer chose, at least one."""
+    """Sets the accounts that the client may read. Refuses an empty choice, and an account of another customer."""
     session = demand_session(bank, session_id, token)
     if session.customer is None or not needs_choice(find_waiting_address(bank, token)):
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")
@@ -65,6 +65,6 @@ def refuse(bank: Bank, session_id: str, token: str) -> str:
 
 
 def withdraw(bank: Bank, session_id: str, consent_id: str) -> None:
-    """Withdraws a consent of the customer who logged in to the channel."""
+    """Withdraws a consent of the customer who logged in to the bank's own channel."""
     _, customer = signing_sessions.demand_logged_in(bank, session_id)
     consents.find_valid(bank, customer, consent_id).ended = consents.WITHDRAWN

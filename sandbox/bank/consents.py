@@ -1,5 +1,5 @@
-"""Consents: how a consent is requested, given, replaced, withdrawn, ends, and gets a renewed SCA (service 4.7, choice
-8)."""
+"""Requests, gives, extends, replaces and withdraws consents, and renews their customer's authentication, SCA (service
+4.7, choice 8)."""
 
 from base64 import urlsafe_b64encode
 from datetime import timedelta
@@ -30,8 +30,9 @@ def ask(
     language: str | None,
     languages: tuple[str, ...] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """Creates consent addresses, one for each language, and returns pairs of language and token. The languages are
-    those of `languages`, else `language` alone, else all languages of the pages."""
+    """Creates a consent address for each language, and returns pairs of language and token. The languages are those of
+    `languages`. If `languages` is empty, it is `language` alone, or all languages of the pages if `language` is None
+    too."""
     if iban is not None:
         account = accounts.demand_account(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
@@ -61,8 +62,8 @@ def ask(
 
 
 def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
-    """Creates an address at which the PSU renews the authentication, and always raises a Refusal that contains it.
-    After the renewal the client's token is accepted again."""
+    """Creates an address at which the PSU renews the authentication, and raises a Refusal that contains this address.
+    After the renewal, the client's token is accepted again."""
     consent = bank.consents[consent_id]
     screen = language or bank.customers[consent.customer].language
     until = bank.clock.now + bank.decisions.consent_address_life
@@ -114,8 +115,9 @@ def list_choosable_accounts(bank: Bank, customer: str) -> list[Account]:
 
 
 def guess_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
-    """Guesses who will answer a consent address. For a renewal this is the consent's customer, else the first owner of
-    the account that the address or `iban` names. Returns None if no account is known."""
+    """Guesses which customer will answer a consent address. For a renewal this is the customer of the consent, else the
+    first owner of the account that the address or `iban` names. Returns None if neither names an account of this
+    bank."""
     if address.renews is not None:
         return bank.consents[address.renews].customer
     account = bank.accounts.get(address.iban or iban or "")
@@ -123,8 +125,8 @@ def guess_customer(bank: Bank, address: ConsentAddress, iban: str | None = None)
 
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
-    """Refuses a blocked customer. For a renewal, refuses every customer but the one who gave the consent. For a consent
-    of the scope CAF, refuses a customer who does not own the account."""
+    """Refuses a customer who blocked online access. For a renewal, refuses every customer but the one who gave the
+    consent. For a consent of the scope CAF, refuses a customer who does not own the account."""
     accounts.demand_unblocked(bank, customer)
     if address.renews is not None and bank.consents[address.renews].customer != customer:
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's", which="consent")
@@ -133,7 +135,7 @@ def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
 
 
 def agree(bank: Bank, token: str, customer: str, chosen_ibans: tuple[str, ...], state: str | None) -> str:
-    """Grants or renews a consent. Returns the address of the callback."""
+    """Grants or renews a consent. Returns the URL of the callback."""
     address = find_open_address(bank, token)
     demand_customer(bank, address, customer)
     if address.renews is not None:
@@ -173,8 +175,8 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """Creates a consent. An earlier consent of the same PSU, client and scope ends. Under an axis, that consent is
-    extended instead."""
+    """Creates a consent. Ends the earlier consent of the same PSU, client and scope. But if that consent is still valid
+    and the decision `new_consent` is `adds`, extends it and creates no other consent."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))
@@ -199,7 +201,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
-    """Adds accounts to a consent, whose period of validity begins again. Returns the consent."""
+    """Adds accounts to a consent and returns the consent. Its period of validity begins again."""
     ids = consent.logical_ids
     new_ibans = (iban for iban in ibans if iban not in ids.values())
     consent.logical_ids = ids | {make_logical_id(bank, consent.client_id, iban): iban for iban in new_ibans}
@@ -209,8 +211,8 @@ def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[
 
 
 def make_logical_id(bank: Bank, client_id: str, iban: str) -> str:
-    """Returns the id of an account in URLs for a client. An axis says whether each consent gets a new id (service
-    4.9)."""
+    """Returns the id by which a client names an account in URLs. By default a client has one id for an account. If the
+    decision `logical_id` is `per_consent`, each consent gets a new id (service 4.9)."""
     if bank.decisions.logical_id == "per_consent":
         return bank.mint.draw_secret()
     digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.derive_key("logical-id"), digest_size=32)
@@ -233,7 +235,8 @@ def list_valid_consents(bank: Bank, customer: str) -> list[Consent]:
 
 
 def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
-    """Withdraws the customer's consents to a client and scope, as in the bank's channel. Returns their number."""
+    """Withdraws all valid consents of a customer for a client and a scope. Returns their number. Raises a Refusal if
+    there are none."""
     consents = [
         valid for valid in list_valid_consents(bank, customer) if (valid.client_id, valid.scope) == (client_id, scope)
     ]
@@ -245,7 +248,8 @@ def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
 
 
 def find_valid(bank: Bank, customer: str | None, consent_id: str) -> Consent:
-    """Returns the valid consent of a customer with that id. Refuses any other id."""
+    """Returns the customer's valid consent with this id. Raises a Refusal if there is none, or if no customer is
+    given."""
     for consent in list_valid_consents(bank, customer) if customer is not None else ():
         if consent.id == consent_id:
             return consent

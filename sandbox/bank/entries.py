@@ -24,7 +24,7 @@ def debit(bank: Bank, payment: Payment) -> None:
 
 
 def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
-    """Returns the ledger entry by which a payment was debited on that day."""
+    """Returns the ledger entry that debits a payment on the day `on`. Books nothing."""
     ours, order = make_debtor_posting(payment), payment.order
     out = ours._replace(amount=-ours.amount)
     return _make_entry(
@@ -33,8 +33,8 @@ def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
 
 
 def make_debtor_posting(payment: Payment) -> Posting:
-    """Returns the posting that gives the money of a payment back to the account that paid. The debit books the same
-    amount with a minus."""
+    """Returns the posting that credits the account that paid with the debited amount. A return books it as it is. The
+    debit books it with a negative amount."""
     assert payment.debtor is not None
     order, debited = payment.order, convert_at_fixed_rate(payment.order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
@@ -42,7 +42,8 @@ def make_debtor_posting(payment: Payment) -> Posting:
 
 
 def _charge(bank: Bank, payment: Payment) -> None:
-    """Books the fee of a payment as a separate transaction, which a return leaves as it is (service 2.1 rule 6)."""
+    """Books the fee of a payment as a separate transaction. A return of the payment does not return the fee (service
+    2.1 rule 6)."""
     if payment.fee is None:
         return
     assert payment.debtor is not None
@@ -54,20 +55,20 @@ def _charge(bank: Bank, payment: Payment) -> None:
 
 
 def debit_reference(payment_id: str) -> str:
-    """Returns the reference of the debit among the account's transactions."""
+    """Returns the reference of the transaction that debits a payment."""
     return f"{payment_id}-D"
 
 
 def give_back(bank: Bank, payment: Payment) -> None:
-    """Books the return of a debited payment to the account that paid, as a second transaction."""
+    """Books the return of a debited payment to the account that paid, in a transaction of its own."""
     remark = f"RETURN {payment.reason or ''}".strip()
     _post(bank, payment, "R", make_debtor_posting(payment), -payment.order.amount, remark)
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
-    """Books the money of a settled payment back, as the beneficiary's bank does days later. `back` is the kind of the
-    return, such as `recall`."""
+    """Books the return of a settled payment: credits the account that paid, and debits the beneficiary's account if it
+    is in this bank. `back` is the kind of the return, such as `recall`."""
     amount, remark = payment.order.amount, f"{back.upper()} {reason or ''}".strip()
     _post(bank, payment, "B", make_debtor_posting(payment), -amount, remark)
     for theirs in _credit_lines(bank, payment):
@@ -82,7 +83,8 @@ def credit(bank: Bank, payment: Payment) -> None:
 
 
 def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
-    """Yields the posting that credits the beneficiary's account of this bank. Yields nothing for another bank."""
+    """Yields the posting that credits the beneficiary's account in this bank. Yields nothing if the account is in
+    another bank."""
     assert payment.debtor is not None
     order = payment.order
     account = bank.accounts.get(order.creditor.iban or "")
@@ -96,15 +98,16 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
 
 
 def make_opposite_postings(inner: Money, outer: Posting) -> tuple[Posting, ...]:
-    """Returns the postings that balance `inner` on the account of the other party. If the currencies differ, two
-    postings for the exchange come first."""
+    """Returns `outer`, the posting on the other party's account. If its currency is not that of `inner`, two postings
+    that exchange `inner` into it come first."""
     if inner.currency == outer.amount.currency:
         return (outer,)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer
 
 
 def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
-    """Books a customer's posting, together with the opposite posting on the account that stands for all other banks."""
+    """Books a posting on a customer's account, together with the opposite posting on OUTSIDE, which stands for all
+    other banks."""
     bank.ledger.post(_make_entry(bank, payment, f"{payment.id}-{side}", posting, outer, remark, bank.clock.today))
 
 
@@ -129,8 +132,8 @@ REMARK = "BULK CREDIT TRANSFER"
 
 
 def book(bank: Bank, part: Batch) -> dict[str, Refund]:
-    """Books a batch, and credits each beneficiary that has an account of this bank. Returns the refunds of transfers to
-    closed accounts, by the references of the transfers (choice 10)."""
+    """Books a batch, and credits each beneficiary that has an account in this bank. Returns the refunds of transfers to
+    closed accounts, each under the reference of its transfer (choice 10)."""
     refunds = {}
     batch, today = part.paying, bank.clock.today
     # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.
@@ -147,7 +150,7 @@ def book(bank: Bank, part: Batch) -> dict[str, Refund]:
             continue
         closed = is_closed(bank, iban)
         paid = Posting(batch.debtor_iban, -amount, iban, transfer.creditor_name)
-        # Booked as a batch, the sum left the debtor at once, so that what comes back in comes from outside.
+        # If the sum was booked in one line, the debtor has paid already, so the transfer comes from OUTSIDE.
         out = Posting(OUTSIDE, -amount) if together else paid
         into = Posting(OUTSIDE, amount)
         if iban in bank.accounts and not closed:

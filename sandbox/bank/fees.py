@@ -16,7 +16,8 @@ USUAL_FEE = Money.read("2.50", "EUR")  # charged by the axis `fees` if the custo
 
 
 def find_paid_service(order: PaymentRequest) -> str | None:
-    """Returns the paid service that a payment uses, such as `instant`. None for an ordinary SEPA credit transfer."""
+    """Returns the paid service that a payment uses: `instant`, `urgent` or `cross-border`. Returns None for an ordinary
+    SEPA credit transfer."""
     product = PRODUCTS[order.product]
     if product.instant:
         return "instant"
@@ -26,8 +27,8 @@ def find_paid_service(order: PaymentRequest) -> str | None:
 
 
 def find_fee(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
-    """Returns the fee of a payment by the tariff of the account's first owner, in the tariff's currency. Returns None
-    if the payment is free."""
+    """Returns the fee of a payment by the tariff of the account's first owner, in the tariff's currency. If the tariff
+    has no fee, returns USUAL_FEE where the decision `fees` demands it. Returns None if the payment is free."""
     name = find_paid_service(order)
     if name is None:
         return None
@@ -37,7 +38,8 @@ def find_fee(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
 
 
 def compute_needs(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
-    """Returns the funds that a payment needs: its amount and its fee. The axis `fee_check` can leave out the fee."""
+    """Returns the funds that a payment needs: its amount and its fee. If the decision `fee_check` is `later`, it is the
+    amount alone."""
     amount, fee = accounts.convert_at_fixed_rate(order.amount, debtor.currency), find_fee(bank, order, debtor)
     if fee is None or bank.decisions.fee_check == "later":
         return amount
@@ -45,8 +47,7 @@ def compute_needs(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
 
 
 def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """Refuses a payment if the debtor's available funds are below its needs. `compute_needs` computes the needs: the
-    amount and, by the axis `fee_check`, the fee."""
+    """Refuses a payment if the debtor's available funds are below the sum that `compute_needs` returns."""
     needs = compute_needs(bank, order, debtor)
     if accounts.compute_available_funds(bank, debtor) < needs:
         fee = find_fee(bank, order, debtor)
@@ -63,8 +64,8 @@ class ExchangeCost(NamedTuple):
 
 
 def compute_exchange_cost(bank: Bank, payment: Payment) -> ExchangeCost:
-    """Returns the cost of a cross-border payment by the tariff at its last signature. Uses today's tariff if nobody has
-    signed."""
+    """Returns the exchange rate, the debited amount and the charges of a cross-border payment. The charges are the fee
+    that was fixed at the last signature, or the fee of today's tariff if the payment is not signed."""
     order, debtor = payment.order, payment.debtor
     assert debtor is not None
     fee = payment.fee if payment.signed_on else find_fee(bank, order, debtor)

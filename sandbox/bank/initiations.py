@@ -48,7 +48,8 @@ class RequestKey:
 
 
 def register(bank: Bank, subject: Initiation, rule: int | None, group: str, reference: str | None) -> None:
-    """Registers an initiation with the rule that it matched and its TPP's own reference, and begins its journal."""
+    """Registers an initiation with the rule that it matched and the TPP's own reference. Writes the first line of its
+    journal."""
     subject.rule = rule
     getattr(bank, subject.kind.register)[subject.id] = subject
     if reference is not None:
@@ -72,23 +73,25 @@ def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) ->
 
 
 def demand_name(bank: Bank, name: str) -> None:
-    """Refuses characters outside the SEPA set, under the axis `names` (service 2.1 rule 9)."""
+    """Refuses a name with characters outside the SEPA set if the decision `names` is `sepa` (service 2.1 rule 9)."""
     if SEPA_SET.fullmatch(name) is None and bank.decisions.names == "sepa":
         raise make_invalid("creditor_name", "it has a character outside the SEPA set", "choice 5")
 
 
 def is_refused_late(bank: Bank, name: str) -> bool:
-    """Whether the name has characters outside the SEPA set, and an axis refuses it only when the payment settles."""
+    """Whether the name has characters outside the SEPA set and the bank refuses them only at the settlement, because
+    the decision `names` is `late`."""
     return SEPA_SET.fullmatch(name) is None and bank.decisions.names == "late"
 
 
 def find_repeated_initiation(
     bank: Bank, order: PaymentRequest | StandingOrderRequest, origin: Origin, group: str, request_key: RequestKey
 ) -> InitiationOutcome | None:
-    """Returns the outcome of an unsigned initiation with the same content, with a new address (service 4.6).
+    """Looks for an unsigned initiation with the same reference and content. Returns its outcome with a new SCA address
+    (service 4.6).
 
-    Returns None if there is no such initiation, or if an axis always creates a new one. Raises a Refusal if the
-    reference was used before and an axis demands unique references.
+    Returns None if there is none, or if the decision `reinitiation` is `new`. Raises a Refusal if the reference was
+    used before and the decision `duplicate_external` is `refused`.
     """
     same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
     earlier = bank.find_initiation(same_reference[-1]) if same_reference else None
@@ -123,7 +126,8 @@ def find(
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """Returns the initiation that the caller's reference names. With `customer`, refuses an initiation of another
+    """Returns the initiation with the bank's id `reference`, or with the TPP's own reference if `external`. Refuses a
+    reference that several initiations have, an initiation of another client and, with `customer`, one of another
     customer."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
@@ -146,8 +150,8 @@ def find(
 
 
 def _belongs_to(bank: Bank, subject: Initiation, customer: str) -> bool:
-    """Whether the customer gave or signed the initiation. If no customer is known yet, whether the customer may use the
-    account that pays."""
+    """Whether the customer is the PSU of the initiation or signed it. If its PSU is not known yet, whether the customer
+    may use the account that pays. If no account is known either, returns True."""
     if subject.customer is not None:
         return customer == subject.customer or customer in subject.signatures
     return subject.debtor is None or _may_use(bank, subject.debtor.iban, customer)
@@ -167,9 +171,9 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether the bank accepts a second cancellation of this initiation. Service 3.4 is silent, so the axis
-    `cancel_again` decides. Its value `404` raises NOT_FOUND. Returns False for an initiation that does not have the
-    status CANC."""
+    """Whether the bank accepts a second cancellation of this initiation. Service 3.4 is silent, so the decision
+    `cancel_again` counts: for `204` returns True, for `404` raises NOT_FOUND. Returns False for an initiation that is
+    not cancelled."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:
@@ -181,19 +185,22 @@ def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
             return False
 
 
-# A Request-ID is used once; the identical initiation again gets the first reply again (choice 2).
+# A Request-ID is used once. A later identical call gets the reply of the first call (choice 2).
 
 
 def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
-    """Refuses a Request-ID that an initiation has used."""
+    """Refuses a Request-ID that an initiation has used, unless the decision `request_id_reuse` is `allow`."""
     if (client_id, request_id) in bank.asked and bank.decisions.request_id_reuse != "allow":
         decided_by = describe_first_use(bank, bank.asked[client_id, request_id])
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided_by=decided_by)
 
 
 def find_identical_call(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
-    """Returns the accepted initiation of an earlier call that was identical to this one, or None. Refuses a call that
-    differs from the earlier call with the same Request-ID."""
+    """Returns the accepted initiation of the call that first used this Request-ID, if this call is identical to it.
+
+    Returns None if the Request-ID is new, or if the decision `request_id_reuse` is `allow`. Raises a Refusal if the two
+    calls differ, or if the decision is `refuse`.
+    """
     earlier = bank.asked.get((request_key.client_id, request_key.request_id))
     if earlier is None:
         return None

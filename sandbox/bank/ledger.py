@@ -52,7 +52,7 @@ class AccountLine(NamedTuple):
 
 
 class Books:
-    """The past of a bank: entries before its first morning. Many banks share it, so it never changes."""
+    """The ledger entries before a bank's opening. Many banks share one object of this class, so it never changes."""
 
     def __init__(self, entries: Iterable[LedgerEntry]) -> None:
         lines: dict[Compartment, list[AccountLine]] = defaultdict(list)
@@ -70,8 +70,8 @@ class Books:
 
 
 class Lines(Sequence[AccountLine]):
-    """The lines of a compartment, oldest first. Lines of the shared past come first and are not copied. The bank's own
-    lines follow."""
+    """The lines of a compartment, oldest first: the lines of the shared past, then those that the bank added. The lines
+    of the past are not copied."""
 
     __slots__ = ("own", "past")
 
@@ -80,7 +80,7 @@ class Lines(Sequence[AccountLine]):
         self.own = own
 
     def add(self, line: AccountLine) -> None:
-        """Inserts a line in order of date, nearly always at the end."""
+        """Inserts a line by its date. Its place is nearly always at the end."""
         last = self.own or self.past
         if not last or last[-1].on <= line.on:
             self.own.append(line)
@@ -193,7 +193,8 @@ class Ledger:
         return dict(self._lines)
 
     def checkpoint_parts(self) -> tuple[Any, ...]:
-        """Returns the state that this bank added, for a checkpoint. `list_own_lines` returns the lines."""
+        """Returns the state that this bank added, for a checkpoint. The lines are not part of it: `list_own_lines`
+        returns them."""
         return tuple(self._lines), self._balances, self.posted
 
     def list_own_lines(self) -> dict[Compartment, list[AccountLine]]:
@@ -205,7 +206,7 @@ class Ledger:
         }
 
     def restore(self, parts: tuple[Any, ...]) -> Callable[[Compartment, Iterable[AccountLine]], None]:
-        """Restores a checkpoint without its lines. Returns the function that adds the lines of a compartment."""
+        """Restores a checkpoint without its lines. Returns a function that adds the lines of one compartment."""
         touched, self._balances, self.posted = parts
         self._lines = {key: Lines(self.past.lines.get(key, ()), []) for key in touched}
 

@@ -1,7 +1,8 @@
-"""Records of a bank: customers and accounts, requests, initiations with their outcomes, and grants.
+"""Records of a bank: customers, accounts, initiations with their outcomes, and grants (codes, tokens, consents,
+sessions).
 
-Requests, customers and accounts never change: a change is a new record. Only `Bank.move` changes the status of a
-subject, which is an initiation or a batch of a bulk file.
+Customers, accounts and requests never change: a change makes a new record. A subject is an initiation or a batch of a
+bulk file. Only `Bank.move` changes the status of a subject.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ METHODS = CARD_READER, APP, BIOMETRICS, IDENTITY_APP = ("card_reader", "app", "b
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """A PSU of the bank."""
+    """A customer of the bank. PSD2 calls a customer PSU (payment service user)."""
 
     id: str
     name: str
@@ -74,7 +75,7 @@ class Account:
 
     @property
     def first_currency(self) -> str:
-        """EUR if the account has a compartment in it, else its first currency (service 2.7)."""
+        """EUR if the account has a compartment in EUR, else the first of its currencies (service 2.7)."""
         return "EUR" if "EUR" in self.currencies else self.currencies[0]
 
     @property
@@ -84,7 +85,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredClient:
-    """A registered TPP."""
+    """A client that is registered at the bank. PSD2 calls a client TPP (third-party provider)."""
 
     id: str
     secret: str
@@ -161,8 +162,8 @@ class Origin:
 
 
 class Fact(NamedTuple):
-    """A line of the journal. A change of a customer or an account has no status, and its `reason` lists the changed
-    fields."""
+    """A line of the journal. If the line is about a change of a customer or an account, `source` and `target` are None,
+    and `reason` lists the changed fields."""
 
     seq: int
     at: datetime
@@ -175,7 +176,7 @@ class Fact(NamedTuple):
 
 
 class Refund(NamedTuple):
-    """Money that will come back to an account, for a booked line of that account or for a settled payment."""
+    """A scheduled return of money to an account, for one of its booked lines or for a settled payment."""
 
     entry: LedgerEntry | None  # whose first posting is that line; None for a payment, which has its lines itself
     back: str  # return or refund
@@ -183,7 +184,7 @@ class Refund(NamedTuple):
 
 
 class CallbackNote(NamedTuple):
-    """The redirect to the TPP after a customer acted without a browser."""
+    """The redirect to the TPP after a simulated customer, who has no browser, approved or refused."""
 
     seq: int
     at: datetime
@@ -234,7 +235,8 @@ class Payment:
 
     @property
     def deferred(self) -> bool:
-        """Whether the payment is future-dated or in recycling (service 3.4)."""
+        """Whether the payment is executed on a later day, or is tried again because funds were missing (service
+        3.4)."""
         return self.executes_on is not None or self.tries > 0
 
 
@@ -257,7 +259,7 @@ class Batch:
 
     @property
     def paying(self) -> BatchReport:
-        """The report of the batch's valid content. A refused batch has none."""
+        """The report on the batch. Fails for a refused batch, which has no payments."""
         assert isinstance(self.batch, BatchReport)
         return self.batch
 
@@ -296,7 +298,7 @@ class FilePayees:
 
 @dataclass(slots=True)
 class BulkFile:
-    """A bulk file with its batches, which are `parts`."""
+    """A bulk file. `parts` are its batches."""
 
     kind: ClassVar[kinds.InitiationKind] = kinds.BULK
     path: ClassVar[str] = "bulk-payments"
@@ -334,17 +336,18 @@ class BulkFile:
 
     @property
     def payable_parts(self) -> list[Batch]:
-        """The batches that may still be paid."""
+        """The batches that can still be paid: they are valid, and they are neither paid nor ended."""
         return [part for part in self.parts if part.is_payable]
 
     @property
     def total(self) -> Decimal:
-        """The sum of the payable batches."""
+        """The sum of the amounts of the payable batches."""
         return sum((part.paying.control_sum for part in self.payable_parts), Decimal())
 
     @property
     def deferred(self) -> bool:
-        """Whether all payable batches are future-dated or in recycling (service 3.4)."""
+        """Whether each payable batch is executed on a later day, or is tried again because funds were missing (service
+        3.4)."""
         return all(part.deferred for part in self.payable_parts)
 
 
@@ -372,7 +375,7 @@ class StandingOrderRequest:
 
     @property
     def first(self) -> date:
-        """The day of the first execution. `execution_date` can move it to another weekday."""
+        """The day of the first execution: `execution_date` if the TPP gave it, else `start_date`."""
         return self.execution_date or self.start_date
 
     @property
@@ -381,7 +384,7 @@ class StandingOrderRequest:
 
 
 class Execution(NamedTuple):
-    """An execution of a standing order. Without an amount, the execution failed."""
+    """An execution of a standing order. If it failed, `amount` is None."""
 
     number: int
     at: datetime
@@ -425,8 +428,8 @@ Subject = Initiation | Batch
 
 
 def list_cancellation_facts(subject: Subject) -> dict[str, object]:
-    """Returns the facts by which a cancellation is judged: the status, its time, and the statuses that permit it
-    (service 3.4)."""
+    """Returns the facts that decide whether a subject can be cancelled: its status, the time of its last journal line,
+    and the statuses in which a cancellation is permitted (service 3.4)."""
     return {
         "status": subject.status.value,
         "since": subject.history[-1].at if subject.history else None,
@@ -445,7 +448,8 @@ class ScaAddress:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted initiation and the fingerprint of its call. The identical call gets the same reply (choice 2)."""
+    """An accepted initiation, and the fingerprint of the call that made it. A later identical call gets the same reply
+    (choice 2)."""
 
     fingerprint: bytes
     subject_id: str
@@ -476,7 +480,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """An authorization code, which the callback carries."""
+    """An authorization code. The callback URL contains it."""
 
     grant: Grant
     redirect_uri: str
@@ -498,7 +502,7 @@ class TokenPair:
 
 @dataclass(frozen=True, slots=True)
 class ScaToken:
-    """The proof of a fresh authentication, which gives access to the full history (service 4.8)."""
+    """The proof of a fresh authentication of the customer. It gives access to the full history (service 4.8)."""
 
     consent_id: str | None
     until: datetime

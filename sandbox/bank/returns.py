@@ -15,7 +15,8 @@ from sandbox.contract.moves import Trigger
 
 
 def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
-    """Books the return of a settled payment, once. The status does not change, but the journal gets a line."""
+    """Books the return of a settled payment and adds a line to the journal. The status does not change. Refuses a
+    payment that is not settled, or whose money has already come back."""
     if not isinstance(payment, Payment) or not payment.settled:
         raise _refuse(payment, back, "{subject} is {status}; only a settled payment can come back by a {target}.")
     if payment.returned:
@@ -39,7 +40,7 @@ def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) ->
 
 
 def promise(bank: Bank, name: str, refund: Refund) -> None:
-    """Books a refund now, or on a closed day schedules it for the next banking day."""
+    """Books a refund now. On a closed day, schedules it for the next banking day."""
     bank.refunds[name] = refund
     at = move_to_banking_day(bank.clock.now)
     if at == bank.clock.now:
@@ -49,7 +50,8 @@ def promise(bank: Bank, name: str, refund: Refund) -> None:
 
 
 def book(bank: Bank, name: str) -> None:
-    """Books a scheduled refund, as a second transaction."""
+    """Books a scheduled refund in a transaction of its own. Does nothing for a payment that a tester has already sent
+    back."""
     refund = bank.refunds.pop(name)
     if refund.entry is None:
         if not bank.payments[name].returned:  # a tester may have been faster

@@ -1,5 +1,8 @@
-"""A PSU's session at an SCA address or in the bank's own channel. In it the PSU logs in, chooses an account, signs,
-refuses, lists and cancels."""
+"""A PSU's session at an SCA address or in the bank's own channel.
+
+In both, the PSU logs in, signs or refuses. At an SCA address, the PSU can also choose the account that pays. In the
+channel, the PSU can also list and cancel initiations.
+"""
 
 from itertools import islice
 
@@ -26,7 +29,7 @@ def open_session(bank: Bank, address: str, state: str | None = None) -> str:
 
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
-    """Opens an SCA address for a PSU. Returns the id of a new session."""
+    """Opens a session for a PSU who arrives at an SCA address. Returns the id of the session."""
     signing.open_subject(bank, signing.find_waiting_initiation(bank, token))
     return open_session(bank, token, state)
 
@@ -39,7 +42,8 @@ def demand_session(bank: Bank, session_id: str, token: str) -> Session:
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """Logs in a test customer and returns the new session id. The customer must be able to sign for a known account."""
+    """Logs in a test customer and returns the new session id. If the account that pays is already known, refuses a
+    customer who may not sign for it."""
     session = demand_session(bank, session_id, token)
     payment = signing.find_waiting_initiation(bank, token)
     name = signing.demand_customer(bank, customer).id
@@ -51,8 +55,8 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 
 def renew(bank: Bank, session_id: str) -> str:
-    """Gives the session a new id at the log-in. Otherwise an attacker could set the id before the customer logs in
-    (session fixation)."""
+    """Gives the session a new id at the log-in and returns it. With the old id, an attacker who knew it before the
+    log-in could use the customer's session (session fixation)."""
     session = bank.sessions.pop(session_id)
     session.id = bank.mint.draw_secret()
     bank.sessions[session.id] = session
@@ -73,8 +77,8 @@ def drop_approval(bank: Bank, session: Session) -> None:
 
 
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
-    """Sets the account that pays. Refuses an account that may not pay this payment, after which the customer may pick
-    another (service 1)."""
+    """Sets the account that pays. Refuses an account that may not pay this initiation. The customer may then pick
+    another account (service 1)."""
     session = demand_session(bank, session_id, token)
     payment = signing.find_waiting_initiation(bank, token)
     if session.customer is None or not signing.needs_account(payment):
@@ -85,8 +89,8 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
 
 
 def accept_payee(bank: Bank, session_id: str, token: str) -> None:
-    """Stores that the customer saw the outcome of the verification of payee and continues. Refuses if the bank lets
-    nobody sign after this outcome."""
+    """Stores that the customer saw the outcome of the verification of payee and continues. Raises a Refusal if the bank
+    does not permit a signature after this outcome."""
     session = demand_session(bank, session_id, token)
     initiation = signing.find_waiting_initiation(bank, token)
     if session.customer is None:
@@ -102,12 +106,12 @@ def refuse(bank: Bank, session_id: str, token: str) -> str:
 
 
 def enter_channel(bank: Bank) -> str:
-    """Opens the bank's own channel. Returns the id of a new session."""
+    """Opens a session in the bank's own channel. Returns its id."""
     return open_session(bank, CHANNEL)
 
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
-    """Logs in a test customer. Returns the new session id."""
+    """Logs in a test customer to the bank's own channel. Returns the new session id."""
     session = demand_session(bank, session_id, CHANNEL)
     name = signing.demand_customer(bank, customer).id
     accounts.demand_unblocked(bank, name)
@@ -117,7 +121,8 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
 
 
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
-    """Adds a further signature by the card reader."""
+    """Adds a second or later signature by the card reader, in the bank's own channel. Returns the new status. Raises a
+    Refusal for a wrong code, and ends the session after too many wrong codes."""
     session, customer = demand_logged_in(bank, session_id)
     attempt = SigningAttempt(customer, signing.find_waiting_for_signer(bank, payment_id, customer))
     demand_method(bank, attempt, CARD_READER)
@@ -129,7 +134,8 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
 
 
 def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
-    """Refuses the initiation as a further signer. As at an SCA address, a refusal needs no code."""
+    """Refuses an initiation that waits for a second or later signature. As at an SCA address, a refusal needs no
+    code."""
     return signing.refuse_in_channel(bank, payment_id, demand_logged_in(bank, session_id)[1])
 
 
@@ -147,7 +153,7 @@ def leave_channel(bank: Bank, session_id: str) -> None:
 
 
 def list_own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
-    """Returns a page of the initiations from the customer's accounts, newest first, and whether there are older ones.
+    """Returns a page of the initiations from the customer's accounts, newest first, and whether a further page follows.
 
     Initiations that ended without a signature are left out, because no customer ordered them.
     """
@@ -170,7 +176,8 @@ def _is_theirs(bank: Bank, initiation: Initiation, customer: str) -> bool:
 
 
 def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
-    """Cancels an initiation in the bank's own channel, where DELETE would be permitted (service 3.4)."""
+    """Cancels an initiation for a customer in the bank's own channel, under the same conditions as DELETE (service
+    3.4). Returns the new status."""
     (_, customer), initiation = demand_logged_in(bank, session_id), bank.find_initiation(subject_id)
     if initiation is None or not _is_theirs(bank, initiation, customer):
         raise Refusal(Error.NOT_FOUND, input="payment")
@@ -187,7 +194,8 @@ def end_session(bank: Bank, session: Session) -> Refusal:
 
 
 def accepts(bank: Bank, session: Session, is_right: bool) -> bool:
-    """Whether the code is right. For a wrong code, raises a Refusal while tries are left, else returns False."""
+    """Returns True for a right code. Counts a wrong code, and then raises a Refusal while tries are left. Returns False
+    after the last try."""
     if is_right:
         return True
     session.wrong += 1

@@ -62,7 +62,8 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
 
 
 def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> None:
-    """Checks the debtor's account. Refuses an account that needs two signatures (service 1)."""
+    """Refuses a debtor's account from which this order cannot be paid, such as one without euros or one that needs two
+    signatures (service 1)."""
     account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
         reason, has = "it takes a compartment in EUR", account.currencies
@@ -76,8 +77,8 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
 
 
 def compute_nth_execution(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
-    """Returns the n-th execution of an order. It runs late if the order became active on the planned banking day, but
-    after 06:00."""
+    """Returns the n-th execution of an order. It moves to the banking day after the activation if the order was
+    activated after the time of this execution, but not after its planned day."""
     contract, since, customs = order.order, order.active_since, find_customs(bank, order.order)
     planned = compute_occurrence(contract.first, contract.frequency, number, contract.variable, customs)
     if since is None or compute_execution_time(planned.on) >= since or planned.planned < find_brussels_date(since):
@@ -86,15 +87,16 @@ def compute_nth_execution(bank: Bank, order: StandingOrder, number: int) -> Occu
 
 
 def find_customs(bank: Bank, contract: StandingOrderRequest) -> Customs:
-    """Returns how the bank moves executions that fall on closed days or in months without the order's day (service 2.2
-    is silent)."""
+    """Returns how the bank moves executions that fall on a closed day, or into a month that lacks the order's day.
+    Service 2.2 is silent, so decisions say it."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
     day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
     return Customs(bank.decisions.calendar == "belgian", day_31)
 
 
 def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
-    """Whether the bank skips this execution, because its month lacks the day of the order."""
+    """Whether the bank skips this execution, because its month lacks the day of the order and the decision `day_31` is
+    `skipped`."""
     contract = order.order
     skips = find_customs(bank, contract).day_31 == "skipped"
     return skips and not has_day(contract.first, contract.frequency, number)
@@ -106,7 +108,7 @@ def find_last_execution(order: StandingOrder) -> int | None:
 
 
 def complete(bank: Bank, order: StandingOrder) -> None:
-    """Schedules the activation of a signed order."""
+    """Schedules the activation of a signed order. Activates it at once if the decision `signed_order` is `ACWP`."""
     bank.move(order, Trigger.SIGNED)
     if bank.decisions.signed_order == "ACWP":
         activate(bank, order)
@@ -126,7 +128,8 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
 
 
 def run(bank: Bank, order: StandingOrder) -> None:
-    """Executes an order once: books the payment, or notes the failure, after which an axis may end or retry it."""
+    """Executes an order once. If the funds suffice, books the payment. Otherwise notes the failure, and the decision
+    `failed_occurrence` says whether the order ends or the execution is tried again. Schedules the next execution."""
     assert order.debtor is not None
     closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
     amount = None if closed else compute_due_amount(bank, order.order, order.debtor)
@@ -153,7 +156,8 @@ def run(bank: Bank, order: StandingOrder) -> None:
 
 
 def compute_due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Money | None:
-    """Returns the amount to pay now, or None if funds are missing."""
+    """Returns the amount to pay now, or None if funds are missing. A variable order pays the funds above its minimum,
+    up to its maximum."""
     if contract.amount is not None:
         return contract.amount if contract.amount <= accounts.compute_available_funds(bank, debtor) else None
     funds = Money(accounts.compute_unreserved_balance(bank, debtor), debtor.currency)  # nobody saves by an overdraft
@@ -164,7 +168,7 @@ def compute_due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debto
 
 
 def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """Cancels from the next execution on. Earlier executions stay (service 3.4)."""
+    """Cancels an order. Executions that have taken place are not undone (service 3.4)."""
     bank.move(order, Trigger.CANCELLED, reason)
 
 
@@ -179,7 +183,8 @@ def delete(bank: Bank, client_id: str, customer: str, product: str, reference: s
 
 
 def _promise(bank: Bank, order: StandingOrder) -> None:
-    """Schedules the next execution. After the last execution, ends the order, or leaves it under an axis."""
+    """Schedules the next execution. After the last execution, ends the order if the decision `ended_order` is
+    `CANC`."""
     last = find_last_execution(order)
     while is_left_out(bank, order, order.next_number):
         order.next_number += 1
@@ -204,7 +209,8 @@ def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> No
 
 
 def _credit_postings(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tuple[Posting, ...]:
-    """Returns the postings that credit the beneficiary, converted if its account in this bank has no euros."""
+    """Returns the postings that credit the beneficiary. If the beneficiary's account in this bank has no euros,
+    converts the amount into the account's first currency."""
     account = bank.accounts.get(order.order.creditor_iban)
     if account is None:
         return (Posting(OUTSIDE, amount),)

@@ -1,4 +1,5 @@
-"""Codes and tokens (service 3.5, 4.8; choice 8). Each use compares their expiry with the bank's clock."""
+"""Authorization codes and tokens (service 3.5, 4.8; choice 8). Whether a code or a token has expired is decided by the
+bank's clock when it is used."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ SCOPES_OF = {3: ("AIS", "PIS"), 2: ("CAF", "PIS")}
 
 @dataclass(frozen=True, slots=True)
 class IssuedTokens:
-    """The reply to a token call."""
+    """The tokens of a reply to POST /token, with their scope and lifetime."""
 
     access_token: str
     refresh_token: str
@@ -28,7 +29,8 @@ class IssuedTokens:
 
 
 def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
-    """Returns a single-use code for the callback. A rule may set its lifetime."""
+    """Creates a single-use authorization code for the callback and returns it. A rule of the scenario may set its
+    lifetime. If the decision `callback_arrival` is `late`, the code has expired when the callback arrives."""
     code = bank.mint.draw_secret()
     if bank.decisions.code_characters == "reserved":
         code = f"+/{code}=="
@@ -41,7 +43,8 @@ def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[st
 
 
 def demand_grant(bank: Bank, token: str, client_id: str) -> Grant:
-    """Returns the grant of an access token. Refuses replaced, expired and foreign tokens (choice 2)."""
+    """Returns the grant of an access token. Refuses a token that is unknown, was replaced, has expired, or belongs to
+    another client (choice 2)."""
     pair = _demand_pair(bank, bank.access_tokens, token, client_id, Error.ACCESS_TOKEN_REFUSED, "Authorization")
     if bank.clock.now >= pair.until:
         facts = {"expired_at": pair.until, "life_seconds": int(bank.decisions.access_token_life.total_seconds())}
@@ -54,7 +57,8 @@ def demand_grant(bank: Bank, token: str, client_id: str) -> Grant:
 def _demand_pair(
     bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, error: Error, field: str
 ) -> TokenPair:
-    """Returns the token pair of a client's access or refresh token. Refuses a token that is not valid any more."""
+    """Returns the token pair to which an access or refresh token belongs. Refuses a token that is unknown, was
+    replaced, or belongs to another client. Does not check whether the token has expired."""
     key = keys.get(token)
     pair = None if key is None else bank.pairs.get(key)
     if pair is None or not _is_valid(pair, token):
@@ -68,8 +72,8 @@ def _demand_pair(
 
 
 def find_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient | None:
-    """Returns the first client to whom an id and a secret belong, or None. Compares the credentials of every client, so
-    that the duration does not reveal which one it was."""
+    """Returns the registered client of the first right pair of id and secret in `credentials`, or None. Always compares
+    all pairs, also those with an unknown id, so that the duration does not reveal which pair is right."""
     clients_and_secrets = ((bank.clients.get(client_id), secret) for client_id, secret in credentials)
     fitting = [
         client
@@ -80,7 +84,8 @@ def find_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> Registere
 
 
 def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient:
-    """Returns the registered, active client with these Basic credentials. Refuses all others."""
+    """Returns the registered, active client to which the Basic credentials belong. Raises a Refusal if there is
+    none."""
     client = find_client(bank, credentials)
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
@@ -92,7 +97,8 @@ def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> Registe
 def exchange_code(
     bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int
 ) -> IssuedTokens:
-    """Exchanges a code for tokens. A second use is refused, and by default it ends the tokens of the first use."""
+    """Exchanges a code for tokens. Refuses a second use of the code. By default, a second use also invalidates the
+    tokens of the first use."""
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:
         raise _make_refusal("code", "it is unknown")
@@ -123,8 +129,8 @@ def exchange_code(
 
 
 def _fail_exchange(bank: Bank, code: str, field: str, reason: str) -> Refusal:
-    """Returns the refusal of a code exchange whose redirect address or verifier is wrong. Under an axis, also makes the
-    code invalid."""
+    """Returns the refusal of a code exchange whose redirect address or verifier is wrong. If the decision
+    `failed_exchange` is `code_dies`, also invalidates the code."""
     dies = bank.decisions.failed_exchange == "code_dies"
     if dies:
         bank.codes[code] = replace(bank.codes[code], used=True)
@@ -132,7 +138,8 @@ def _fail_exchange(bank: Bank, code: str, field: str, reason: str) -> Refusal:
 
 
 def use_sca_token(bank: Bank, token: str) -> bool:
-    """Notes the use of an SCA token that is valid for one call. Returns False if it was used before.
+    """Marks an SCA token as used, in a bank whose SCA tokens are valid for one call. Returns False if it was used
+    before.
 
     Returns True for an unknown token, because a later check refuses it.
     """
@@ -144,7 +151,7 @@ def use_sca_token(bank: Bank, token: str) -> bool:
 
 
 def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> IssuedTokens:
-    """Replaces a pair of tokens by a new one (service 3.5)."""
+    """Issues a new pair of tokens for a refresh token. The old pair becomes invalid (service 3.5)."""
     pair = _demand_pair(
         bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token"
     )
@@ -157,7 +164,8 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
 
 
 def demand_consent(bank: Bank, consent_id: str | None) -> None:
-    """Refuses a consent that was withdrawn or replaced or has expired (choice 8)."""
+    """Raises a Refusal if the consent was withdrawn or replaced, or has expired (choice 8). Does nothing if
+    `consent_id` is None."""
     consent = bank.consents[consent_id] if consent_id else None
     if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
         decided_by = {"given": consent.given, "valid_until": consent.until}
@@ -165,7 +173,9 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
 
 
 def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
-    """Issues a pair of tokens, which replaces the earlier pair of the same client, PSU and scope."""
+    """Issues a pair of tokens in the place of the pair with the same key: client, PSU, scope and, for CAF, account. If
+    the decision `pair_of` is `client`, also invalidates the newest pair of the client and scope if it was for another
+    PSU."""
     life = bank.decisions.access_token_life
     pair = TokenPair(grant, _create_token(bank), _create_token(bank), bank.clock.now + life, code)
     earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)
