@@ -1,4 +1,5 @@
-"""Assembles the applications of a server: the bank's interface, the bank's pages for customers, and the controls."""
+"""Assembles the Flask applications of a server: the bank's interface, the bank's pages for customers, and the controls
+(the tester's interface under `/_sandbox`)."""
 
 from datetime import datetime
 from functools import partial
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 def make_first_beginning(
     seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: OnOff = "off"
 ) -> Beginning:
-    """Returns the beginning of a server's worlds, with the default scenario unless another scenario is given."""
+    """Returns the Beginning (fixtures, scenario, seed and settings) from which a server makes its worlds. Uses the
+    scenario `default` if `scenario` is None. `life` says whether customers act by themselves as time goes on."""
     scenario = scenario or load("default")
     return make_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Decisions(life=life)))
 
@@ -55,14 +57,17 @@ def assemble(
 
 
 def know_hosts(app: App, lock: Lock) -> None:
-    """Gives an application the names of its server, which decide whether a Host header is foreign."""
+    """Stores the names of this server in the application. The controls refuse a call whose Host header has another
+    name. With --public-url, a request whose Host header has its host also gets its scheme."""
     hosts = app.config[HOSTS] = lock.hosts
     if hosts.public is not None:
         app.path_reader.public = hosts.public.scheme, hosts.public.names
 
 
 def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask | None = None) -> None:
-    """Adds the controls, the reference and the console, and restricts access to them. The bank's routes stay open."""
+    """Adds the controls, the reference (their documentation) and the console (web pages for the tester) to an
+    application, and restricts access to them by `lock`. The routes that the application already has stay open to
+    everyone. The console sends its calls to the bank to `bank_app`, or to `app` if `bank_app` is None."""
     bank = frozenset(app.view_functions)
     route_controls(app, worlds)
     route_reference(app, worlds)
@@ -72,8 +77,9 @@ def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask 
 
 
 def assemble_controls(worlds: WorldRegistry, lock: Lock, bank: str) -> Flask:
-    """Returns an app that has only the controls, for a separate port. `bank` is the address of the bank that they
-    show."""
+    """Returns an application that has the controls, the reference and the console, but not the bank's interface. A
+    server uses it if the controls have a port of their own. `bank` is the address of the bank's interface on the other
+    port."""
     app = App()
     listeners = tuple(load_objects("listener"))
     app.config[BANK] = bank

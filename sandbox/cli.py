@@ -1,4 +1,5 @@
-"""The command `bank-sandbox`: its words, and where each is defined. A command is imported when it is called."""
+"""The command `bank-sandbox`: its subcommands, and where each of them is defined. The module of a subcommand is
+imported only when the subcommand is called."""
 
 import os
 import sys
@@ -68,15 +69,17 @@ LINE_MAX = 1000  # characters of a line of the help, which is not cut
 
 @cache
 def find_defined_names() -> dict[str, str]:
-    """Returns where each command is defined, including those of extensions. Raises ExtensionError if one is defined
-    twice."""
+    """Returns the address `module:name` of each command, by the first word of the command. Includes the commands of
+    extensions, but not the commands that are generated from the rows of the controls. Raises ExtensionError if two
+    commands have the same first word."""
     of_rows = [row.command.name for row in load("sandbox.web.controls.rows:CONTROLS") if row.command is not None]
     names = with_names(DEFINED | {name: "" for name in of_rows if " " not in name}, "commands")
     return {word: name for word, name in names.items() if name}
 
 
 class Commands(MutableMapping[str, click.Command]):
-    """The commands by their first word. A command is imported or made when it is looked up."""
+    """A mapping from the first word of a command to the command. Imports or generates a command when it is first looked
+    up."""
 
     def __init__(self) -> None:
         self._found: dict[str, click.Command] = {}
@@ -106,7 +109,8 @@ class Commands(MutableMapping[str, click.Command]):
 
 
 def group_commands() -> dict[str, str]:
-    """Returns the group of each command in the help. The commands are in the order of the help."""
+    """Returns for each command the heading under which the help lists it, such as `Time`. The commands have the order
+    of the help."""
     groups = {word: group for group, words in GROUPS.items() for word in words}
     groups |= load("sandbox.commands.generated:list_groups_of_rows")(groups)
     for extension in load_installed():
@@ -118,10 +122,12 @@ def group_commands() -> dict[str, str]:
 
 
 class Program(click.Group):
-    """The command `bank-sandbox`, whose help has groups. An extension that cannot be used ends it with one line."""
+    """The command `bank-sandbox`. Its help lists the commands under headings. If an extension cannot be used, it prints
+    one line and exits with the status 1."""
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes one line for each command into the help. Lines are never cut."""
+        """Writes the commands into the help, one line for each, under the headings of GROUPS. Does not shorten the
+        lines."""
         words = self.list_commands(context)
         groups, width = group_commands(), max(len(word) for word in words)
         for group in GROUPS:
@@ -143,7 +149,8 @@ class Program(click.Group):
 
 
 def write_help_line(program: click.Group, context: click.Context, word: str) -> str:
-    """Returns the line of a command in the help. For a group without a text, lists its subcommands."""
+    """Returns the text that the help shows for a command. For a group of commands without a text, lists its
+    subcommands."""
     command = program.get_command(context, word)
     assert command is not None
     below = sorted(command.commands) if isinstance(command, click.Group) else []
@@ -163,8 +170,9 @@ def main(context: click.Context, /, **_options: str | None) -> None:
 
 
 def hand_down(context: click.Context) -> None:
-    """Makes an option that stands before a subcommand hold for the subcommand too. If the subcommand has the option
-    itself, that one counts."""
+    """Passes options that were typed before a subcommand, such as `--url`, on to the subcommand. If an option was typed
+    after the subcommand too, the value after it counts. Raises UsageError if the subcommand does not have the option.
+    """
     word, group = context.invoked_subcommand, context.command
     command = group.get_command(context, word) if word and isinstance(group, click.Group) else None
     if word is None or command is None:
@@ -182,7 +190,8 @@ def hand_down(context: click.Context) -> None:
 
 
 def share_options(group: click.Group) -> None:
-    """Lets the options of a subcommand stand before its name: `psu --url URL approve`."""
+    """Adds the options --url, --world and --key to a group of commands, if a subcommand has them and the group does
+    not. So they may also be typed before the subcommand: `psu --url URL approve`."""
     own, call = {param.name for param in group.params}, group.callback
     shared_options = [param for param in main.params if param.name in {*BEFORE} - own and has_option(group, param.name)]
     group.params += shared_options
@@ -201,7 +210,9 @@ def name_variable(name: str) -> str:
 
 
 def has_option(command: click.Command | None, name: str) -> bool:
-    """Whether a command or one of its subcommands has the option `name`. A `--key` that names a file does not count."""
+    """Whether a command or one of its subcommands has the option `name` (`url`, `world` or `key`). An option counts
+    only if an environment variable such as SANDBOX_KEY can set it. So a `--key` for the file of a private key does not
+    count."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
     return any(
@@ -211,8 +222,8 @@ def has_option(command: click.Command | None, name: str) -> bool:
 
 @contextmanager
 def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Sets environment variables within the block. An option that stands before a command is passed to the command in
-    this way."""
+    """Sets environment variables while the block runs, and then restores their earlier values. `hand_down` passes
+    options to a subcommand in this way."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

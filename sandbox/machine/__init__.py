@@ -1,4 +1,5 @@
-"""Reads the machine's clock, which no other package does. Reads it at each call, so that a test can freeze it."""
+"""Functions that read the machine's clock. No other package reads the time of day. The functions look up `time` at each
+call, so a test that replaces the functions of `time` freezes the clock."""
 
 import time
 
@@ -14,8 +15,8 @@ def machine_time() -> float:
 
 
 def seconds_passed() -> float:
-    """Returns seconds since an arbitrary moment. No test freezes this clock: connections need it, as callers wait in
-    real time."""
+    """Returns seconds since an arbitrary moment, for the time limits of connections. A test that freezes the clock does
+    not freeze this one, because callers wait in real time."""
     if hasattr(time, "clock_gettime"):
         return time.clock_gettime(time.CLOCK_MONOTONIC)
     return time.monotonic()  # Windows

@@ -1,5 +1,5 @@
-"""The functions for which Linux and macOS differ from Windows. The rest of the program does not ask on which of them it
-runs."""
+"""Functions that work differently on Windows than on Linux and macOS. Their callers need not know the operating
+system."""
 
 import os
 import select
@@ -33,7 +33,8 @@ def lock_file(descriptor: int) -> None:
 
 
 def demand_open_files(count: int) -> None:
-    """Lets the process open this number of files, as far as the system allows it."""
+    """Raises the process's limit of open files to `count`, or to the highest limit that the system allows. Does nothing
+    if the limit is high enough already, and on Windows."""
     if resource is None:
         return
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -44,7 +45,7 @@ def demand_open_files(count: int) -> None:
 
 
 def open_files_max() -> int | None:
-    """Returns how many files the process may open, or None if there is no limit."""
+    """Returns how many files the process may open. Returns None if there is no limit, and on Windows."""
     if resource is None:
         return None
     soft_limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -52,8 +53,8 @@ def open_files_max() -> int | None:
 
 
 def has_hung_up(line: socket.socket) -> bool:
-    """Whether the other end closed the connection, even if bytes that it sent before are unread. Raises OSError or
-    ValueError for a connection that is closed at this end. Always False on Windows."""
+    """Whether the other end closed the connection. Also True if bytes that the other end sent before are still unread.
+    Always False on Windows. Raises OSError or ValueError if the connection is closed at this end."""
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()
@@ -62,7 +63,8 @@ def has_hung_up(line: socket.socket) -> bool:
 
 
 def kill_with_children(process: "subprocess.Popen[bytes]") -> None:
-    """Kills a process and its children. The process must have a session of its own. On Windows the children live on."""
+    """Kills a process and its children, and waits until the process has ended. The process must have been started in a
+    session of its own, because its whole process group is killed. On Windows, kills only the process itself."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,1 +1,1 @@
-"""How the application is served: the HTTP server, TLS, the access log and the machine's limits."""
+"""The HTTP server of the application, with TLS, bounds on connections, and the access log."""

@@ -15,8 +15,8 @@ from sandbox.worlds.calls import Exchange
 
 
 def make_announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
-    """Returns the function that writes a line for each call, or None for `off`. Writes each line at once, so that lines
-    of several threads do not mix."""
+    """Returns a function that writes the line of a call. `kind` is `text`, `json` or `off`; for `off`, returns None.
+    The function writes each line at once, so that lines of several threads do not mix."""
 
     def write_text(exchange: Exchange, world: str, seconds: float) -> None:
         row = exchange._asdict() | find_error(exchange) | {"at": write_instant(exchange.at)}

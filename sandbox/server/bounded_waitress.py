@@ -5,10 +5,11 @@ A caller can harm the others in four ways, and waitress has no bound against any
 
 - *Slow or silent*: it opens connections and sends little or nothing. waitress closes a connection that was silent for
   a time, but one byte a minute keeps it open, and at 100 connections it accepts no further one. Here a whole request
-  has 30 s, and longer for each byte that came. If there is no room for another connection, the longest waiting one is
-  closed.
-- *Deaf*: it asks for large replies and reads none. waitress has the worker wait until the reply is taken. Here a reply
-  is put aside, in a temporary file if it is large, and the connection is closed if its caller takes no byte for 30 s.
+  must come within 30 s, and 1 s more for each 10,000 bytes that came. If there are too many connections, the one that
+  has waited longest for a request is closed.
+- *Deaf*: it asks for large replies and reads none. In waitress, the worker waits until the caller has read the reply.
+  Here a reply is buffered, in a temporary file if it is large. The connection is closed if its caller reads no byte for
+  30 s.
 - *Huge*: it sends headers, chunk sizes or trailers without end, or many large bodies at once. waitress bounds the head
   and the body of one request. Here the size line and the trailer of a chunked body are bounded too, and so are the
   bytes that all connections use together.
@@ -17,12 +18,13 @@ A caller can harm the others in four ways, and waitress has no bound against any
   ambiguous request is refused, and its connection ends.
 
 Three invariants hold. The loop waits for no caller and for no worker. A worker waits for no caller. Each connection is
-in a state that ends by itself (see `BankChannel.is_overdue`), unless the bank is at work for it. SECURITY.md names the
-bounds, and tests/api/test_connections.py holds them.
+in a state that ends by itself (see `BankChannel.is_overdue`), unless the bank is answering its call. SECURITY.md names
+the bounds, and tests/api/test_connections.py tests them.
 
-Each class is named after the class that it extends. waitress has hooks for some of what they change: the classes of
-parser, task, channel and dispatcher are attributes, and `Adjustments` has the sizes of buffers. It has no hook for when
-a connection is closed, for what follows a refusal, and for the accounting of memory, so methods are overridden there.
+Each class is named after the class of waitress that it extends. waitress has hooks for some of the changes: the classes
+of parser, task, channel and dispatcher are attributes, and `Adjustments` has the sizes of buffers. It has no hook for
+the time at which a connection is closed, for the steps after a refusal, and for the accounting of memory. For these,
+the classes here override methods.
 """
 
 import re
@@ -75,7 +77,8 @@ HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
 
 
 class Bounds(NamedTuple):
-    """The bounds of one server, for all its addresses together."""
+    """The bounds of one server, for all its addresses together: the number of open connections, and the bytes of
+    unfinished requests and unread replies in memory and in temporary files."""
 
     connections: int = CONNECTIONS_MAX
     memory: int = MEMORY_MAX
@@ -86,7 +89,7 @@ DEFAULT_BOUNDS = Bounds()
 
 
 def demand_known_expectation(value: str) -> None:
-    """Refuses all expectations but 100-continue (RFC 9110, 10.1.1)."""
+    """Refuses a header Expect that asks for anything but 100-continue (RFC 9110, 10.1.1)."""
     if value and any(part.strip().lower() not in ("", "100-continue") for part in value.split(",")):
         raise Refusal(Error.EXPECTATION_FAILED)
 
@@ -146,8 +149,8 @@ class BankParser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class BankTask(WSGITask):  # type: ignore[misc]
-    """Answers a call. Adds to the WSGI environ whether the body is chunked, and functions that wait or drop the
-    connection."""
+    """Answers a call. Adds the entries `sandbox.*` to the WSGI environ: whether the body is chunked, and functions by
+    which the application waits, or changes how the reply and the connection end."""
 
     has_lower_case_headers = False  # waitress capitalizes the names of headers
     wrote_header: bool
@@ -170,8 +173,8 @@ class BankTask(WSGITask):  # type: ignore[misc]
         return environ
 
     def execute(self) -> None:
-        """Answers the call. Closes the connection also after a BaseException such as SystemExit, for which waitress
-        leaves it open."""
+        """Answers the call. If a BaseException such as SystemExit is raised, closes the connection and raises it again.
+        waitress would leave the connection open."""
         try:
             super().execute()
         except Exception:
@@ -186,8 +189,8 @@ class BankTask(WSGITask):  # type: ignore[misc]
         return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.has_lower_case_headers else head
 
     def write(self, data: bytes) -> None:
-        """Sends the head and a short body together. Two separate sends would take two system calls on each side, which
-        costs 4 % of the CPU of a status GET."""
+        """Sends bytes of the body. If they are the whole body and few, sends them together with the head. Two separate
+        sends would take two system calls on each side, which costs 4 % of the CPU of a status GET."""
         is_whole = self.complete and self.has_body and self.content_length == len(data)
         if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
             super().write(data)
@@ -202,13 +205,14 @@ class BankTask(WSGITask):  # type: ignore[misc]
 
 
 def is_behind_tls(environ: dict[str, Any]) -> bool:
-    """Whether a proxy on this machine says that the caller used TLS. A caller on another machine is not believed."""
+    """Whether a proxy on this machine says, in X-Forwarded-Proto, that the caller used TLS. Ignores this header if it
+    comes from another machine."""
     forwarded = environ.get("HTTP_X_FORWARDED_PROTO") == "https"
     return forwarded and ip_address(environ["REMOTE_ADDR"]).is_loopback
 
 
 class BankErrorTask(ErrorTask):  # type: ignore[misc]
-    """Answers a request that the parser refused with the bank's error body, and closes the connection."""
+    """Replies to a request that the parser refused, and closes the connection. The reply has the bank's error body."""
 
     def execute(self) -> None:
         request_id = getattr(self.request, "headers", {}).get("REQUEST_ID", "")
@@ -223,10 +227,11 @@ class BankErrorTask(ErrorTask):  # type: ignore[misc]
 
 
 class BankChannel(HTTPChannel):  # type: ignore[misc]
-    """One connection. `is_overdue` says whether it must be closed, by its state and by how long it has had that state.
+    """One connection. `is_overdue` says whether the connection must be closed, because what it waits for (such as the
+    rest of a request) takes too long.
 
     A connection that is closed for silence or slowness gets no answer, because nobody would read it. Only a fault rule
-    sends the status 408 (choice 4).
+    of a tester sends the status 408 (choice 4).
     """
 
     parser_class = BankParser
@@ -280,14 +285,16 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         return has_sent
 
     def writable(self) -> bool:
-        """False while a worker sends. Otherwise the loop would look again and again until the worker is done: 40 % more
-        CPU for a status GET with 8 callers. A worker that leaves bytes behind wakes the loop."""
+        """Whether the loop should send bytes or close the connection. Bytes that a worker is sending do not count. If
+        they counted, the loop would look again and again until the worker is done, which takes 40 % more CPU for a
+        status GET with 8 callers. A worker that cannot send all bytes wakes the loop."""
         has_bytes_to_send = self.total_outbufs_len and not self.is_sending
         return bool(self.will_close or self.close_when_flushed or has_bytes_to_send)
 
     def handle_write(self) -> None:
-        """Sends as waitress does. After a refusal, reads the rest of the request before it closes, because closing with
-        unread bytes would destroy the reply."""
+        """Sends bytes, and closes the connection if it must be closed, as waitress does. But if the request was refused
+        before it was read completely, ends only the sending side here, and the rest of the request is read and dropped.
+        Closing a connection with unread bytes would destroy the refusal on its way."""
         if self.is_lingering and self.close_when_flushed:
             self._flush_exception(self._flush_some)
             if not self.total_outbufs_len and not self.will_close:
@@ -298,7 +305,8 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         super().handle_write()
 
     def end_reply(self) -> None:
-        """Notes that the reply is complete, so that the next bytes belong to another request."""
+        """Notes that the reply is complete, and that the wait for the next request begins. If a fault of connections is
+        in force, closes the connection after the reply."""
         self.waits_since = self.server.clock()
         faults = self.server.line_faults
         if faults is not None and faults.is_on:
@@ -307,11 +315,11 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
     # Closing
 
     def linger(self) -> None:
-        """Notes that the reply was sent before the whole request was read."""
+        """Notes that the reply was sent before the whole request was read. The rest of the request is then dropped."""
         self.is_lingering, self.waits_since = True, self.server.clock()
 
     def reset(self) -> None:
-        """Makes the connection end with a reset (RST) when it is closed, as if a middle box had dropped it."""
+        """Makes the connection end with a reset (RST) when it is closed, instead of an orderly end."""
         with suppress(OSError):
             self.socket.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
 
@@ -327,8 +335,8 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         return now - self.waits_since > (IDLE_SECONDS if self.had_request else FIRST_SECONDS)
 
     def hang_up(self) -> None:
-        """Makes the loop close the connection at its next turn. If it were closed here, another file could get its file
-        number before the loop looks."""
+        """Makes the loop close the connection at its next turn. If the connection were closed here, a new file could
+        get the same file number, and the loop would take this file for the connection."""
         self.will_close = True
         self.server.active_channels.pop(self._fileno, None)
         with suppress(OSError):
@@ -353,7 +361,8 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         return in_memory, sum(sizes) + self.total_outbufs_len - in_memory
 
     def find_address(self) -> str:
-        """The address that the caller connected to. Empty if the connection is closed."""
+        """Returns the address of this server to which the caller connected, such as `http://127.0.0.1:8080`. Returns an
+        empty text if the connection is closed."""
         try:
             host, port = self.socket.getsockname()[:2]
         except OSError:
@@ -362,8 +371,8 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def has_hung_up(self) -> bool:
-        """Whether the caller closed the connection while its call is answered. The loop does not read then, so the
-        operating system is asked. Bytes that the caller sent before it closed may still be unread."""
+        """Whether the caller has closed the connection. Asks the operating system, because the loop does not read a
+        connection while its call is answered. Also True if bytes that the caller sent before are still unread."""
         try:
             return has_hung_up(self.socket)
         except (OSError, ValueError):  # it is closed here too
@@ -371,7 +380,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
 
 
 class TlsTask(BankTask):
-    """Answers a call over TLS, with the certificate that the caller showed."""
+    """Answers a call over TLS. Adds the caller's certificate, or None, to the WSGI environ."""
 
     def get_environment(self) -> dict[str, Any]:
         from sandbox.web.api.certificates import TLS_KEY  # with the cryptography that most banks never need
@@ -406,9 +415,9 @@ class TlsChannel(BankChannel):
 
 
 class BankServer(TcpWSGIServer):  # type: ignore[misc]
-    """Listens on one address, and accepts many connections at once. Closes overdue connections. If there is no room,
-    closes the connections that wait longest. Servers of the same application share their connections and their
-    bounds."""
+    """Listens on one address, and accepts many connections at once. Closes overdue connections. If there are too many
+    connections, closes those that have waited longest for a request. Servers of the same application share their
+    connections and their bounds."""
 
     channel_class = BankChannel
     bounds = DEFAULT_BOUNDS
@@ -419,8 +428,8 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
     _swept_at = 0.0
 
     def readable(self) -> bool:
-        """Sweeps, and returns whether a connection may be accepted. waitress calls this at each turn of its loop, but
-        its hook `maintenance` only every 30 s."""
+        """Whether a connection may be accepted. Also calls `sweep` every SWEEP_SECONDS. waitress calls this method at
+        each turn of its loop, but its hook `maintenance` only every 30 s."""
         now = self.clock()
         if now - self._swept_at >= SWEEP_SECONDS or self.traffic > SWEEP_BYTES:
             self._swept_at, self.traffic = now, 0
@@ -428,7 +437,8 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
         return bool(self.accepting) and (self._has_room() or next(self._waiting_channels(), None) is not None)
 
     def sweep(self, now: float) -> None:
-        """Closes overdue connections. If the others use too many bytes together, closes the longest waiting ones."""
+        """Closes overdue connections. If the connections together use too many bytes, also closes some of those that
+        use them. Begins with connections that never sent a request, and then takes those that have waited longest."""
         for channel in list(self.active_channels.values()):
             if channel.is_overdue(now):
                 channel.hang_up()
@@ -462,28 +472,30 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
         return len(self.active_channels) < self.bounds.connections
 
     def _make_room(self) -> None:
-        """Closes several connections at once, so that a flood does not cost a search for each new connection."""
+        """Closes the connections that have waited longest for a request, so that new connections can be accepted.
+        Closes several at once, so that in a flood of connections not each new one costs a search."""
         count = max(1, min(ACCEPTED_MAX, self.bounds.connections // ACCEPTED_MAX))
         for channel in nsmallest(count, self._waiting_channels(), key=_make_closing_key):
             channel.hang_up()
 
     def _waiting_channels(self) -> Iterator[BankChannel]:
-        """Returns the connections without a call that is being answered."""
+        """Returns the connections that have no call which is being answered."""
         return (channel for channel in list(self.active_channels.values()) if not channel.requests)
 
 
 def _make_closing_key(channel: BankChannel) -> tuple[bool, float]:
-    """Returns a sort key: connections that never sent a request come first, then connections that wait longest."""
+    """Returns a sort key for the connections to close: first those that never sent a request, then those that have
+    waited longest."""
     return channel.had_request, channel.waits_since
 
 
 class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
     """Answers calls with a fixed number of threads, and with one more for each call that waits on purpose (choice 13).
 
-    A call that waits by a fault rule, at a barrier or after a wrong key would keep its thread from the calls of other
-    worlds. Such a call first reserves a thread with `reserve`, and is refused if the bound is reached. So the fixed
-    number of threads is always there for calls that do not wait. The bound of one world is lower than that of the
-    server, so that one world cannot take all threads.
+    A call waits on purpose if a fault rule delays it, if a barrier holds it, or after a wrong key. While it waits, its
+    thread cannot answer calls of other worlds. So the call first reserves one more thread with `reserve`, and it is
+    refused if too many calls wait already. The fixed number of threads is therefore always there for calls that do not
+    wait. The bound of one world is lower than that of the server, so that one world cannot take all threads.
     """
 
     queue_logger = Logger("sandbox.queue", CRITICAL)  # waitress would log each call that finds no idle thread
@@ -498,7 +510,8 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self.set_thread_count(threads)
 
     def start_new_thread(self, target: Callable[[int], None], thread_no: int) -> None:
-        """Starts a thread. Unlike waitress, does not count a thread that could not be started."""
+        """Starts a thread. Raises RuntimeError if it cannot be started, and does not count it then. waitress would
+        count it."""
         try:
             super().start_new_thread(target, thread_no)
         except RuntimeError:
@@ -507,7 +520,8 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     @contextmanager
     def reserve(self, world: str) -> Iterator[bool]:
-        """Adds a thread for a call that is about to wait in this world. Yields False if the bound is reached."""
+        """Adds a thread while the block runs, for a call of this world that is about to wait. Yields True. Yields False
+        and adds no thread if too many calls wait already, if the server is ending, or if no thread can be started."""
         has_room = self._begin_wait(world)
         try:
             yield has_room
@@ -521,17 +535,19 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         return self._ending.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Waits that long, or until the server ends. The caller has reserved a thread."""
+        """Waits for this number of seconds, or until the server ends. The caller must have reserved a thread."""
         self._ending.wait(seconds)
 
     def hold(self, event: threading.Event, seconds: float) -> None:
-        """Waits for the event, at most that long, or until the server ends. The caller has reserved a thread."""
+        """Waits until the event is set, the seconds are over, or the server ends. The caller must have reserved a
+        thread."""
         self._awaited.add(event)
         event.wait(0 if self._ending.is_set() else seconds)
         self._awaited.discard(event)
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
-        """Ends the waits of all calls, so that they are answered at once and the server ends within 2 s (choice 12)."""
+        """Ends the threads. First ends the waits of all calls, so that they are answered at once and the server ends
+        within 2 s (choice 12)."""
         self._ending.set()
         for event in tuple(self._awaited):
             event.set()

@@ -1,4 +1,4 @@
-"""A call as one line for a person: in the access log, and in the command `requests`."""
+"""Writes a call as one line for a person to read. The access log and the command `requests` show such lines."""
 
 from collections.abc import Mapping
 from typing import Any, TextIO
@@ -9,8 +9,8 @@ COLOURS = {2: "\x1b[32m", 3: "\x1b[33m", 4: "\x1b[31m", 5: "\x1b[35m"}
 
 
 def call_line(row: Mapping[str, Any], screen: TextIO, suffix: str = "") -> str:
-    """Returns a line about a call: bank time, method, path, status, error code, reason and Request-ID. It has colours
-    if `screen` is a terminal."""
+    """Returns a line about a call: bank time, method, path, status, error code, the reason of a refusal, Request-ID,
+    and `suffix`. The line has colours if `screen` is a terminal."""
     coloured = screen.isatty()
     status = str(row["status"])
     refused = row["status"] >= 300
@@ -28,5 +28,6 @@ def call_line(row: Mapping[str, Any], screen: TextIO, suffix: str = "") -> str:
 
 
 def make_printable(text: str) -> str:
-    """Returns the text without control characters, which would move the cursor of a terminal."""
+    """Returns the first LONGEST characters of the text in ASCII. Other characters become escapes, because control
+    characters would move the cursor of a terminal."""
     return ascii(text[:LONGEST])[1:-1].replace("\\'", "'")

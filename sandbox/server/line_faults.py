@@ -1,4 +1,5 @@
-"""Ordered faults of connections: the port is closed, nothing is answered, or the TLS handshake fails (choice 13)."""
+"""Faults of connections that a tester orders: the port is closed, new connections get no answer, or the TLS handshake
+fails (choice 13)."""
 
 import threading
 from collections.abc import Callable
@@ -17,7 +18,8 @@ BIND_TRIES = 50
 
 
 class LineFaults:
-    """Applies the ordered fault of one listening server. All methods but `order` and `end` run in the server's loop."""
+    """The fault of connections that is in force at one listening server. Any thread may call `order` and `end`. All
+    other methods run in the server's loop, the thread that reads the connections."""
 
     def __init__(self, listener: Any) -> None:
         self._listener = listener
@@ -35,7 +37,8 @@ class LineFaults:
             self._is_over = True
 
     def order(self, fault: LineFault) -> None:
-        """Begins a fault. Any thread may call it."""
+        """Begins a fault, which ends by itself after its seconds. Ignores the fault if the port is already closed by an
+        earlier one. The kind ENDED closes the port, because the server is ending."""
         if self._is_closed:
             return  # until the fault before it is over
         if fault.kind == ENDED:
@@ -63,7 +66,7 @@ class LineFaults:
         timer.start()
 
     def _wake(self, function: Callable[[], None]) -> None:
-        """Runs the function in the loop, unless the server has ended."""
+        """Makes the server's loop run the function. Does nothing if the server has ended."""
         with self._waking, suppress(OSError, ValueError):
             if not self._is_over:
                 self._listener.trigger.pull_trigger(function)
@@ -100,7 +103,8 @@ class LineFaults:
         return self._fault is not None
 
     def apply_to(self, connection: socket) -> bool:
-        """Applies the present fault to a new connection. Returns whether there is a fault."""
+        """Applies the fault in force to a new connection: closes the connection, or keeps it open without an answer.
+        Returns False if no fault is in force, else True."""
         if self._fault is None:
             return False
         if self._fault.kind == "handshake":

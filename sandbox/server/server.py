@@ -1,4 +1,4 @@
-"""Makes, runs and ends the server of an application, and says how many files the process may open."""
+"""Makes, runs and ends the HTTP server of an application. Also raises the number of files that the process may open."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -34,7 +34,8 @@ FILES_SPARE = 128  # for the program itself
 
 
 class Transport(NamedTuple):
-    """How bytes are carried: HTTP, or HTTP over TLS."""
+    """The parts of a server that differ between HTTP and HTTPS. `wrap` turns the plain socket of a new connection into
+    the socket that the server reads and writes."""
 
     scheme: str = "http"
     channel: type[BankChannel] = BankChannel
@@ -45,7 +46,8 @@ PLAIN = Transport()
 
 
 def raise_files(connections: int) -> None:
-    """Lets the process open as many files as the connections need, as far as the system allows it."""
+    """Raises the process's limit of open files to what this number of connections needs, as far as the system allows
+    it."""
     demand_open_files(FILES_EACH * connections + FILES_SPARE)
 
 
@@ -58,7 +60,8 @@ def limit_connections(connections: int) -> int:
 def make_server(
     app: Any, host: str, port: int, threads: int, bounds: Bounds = DEFAULT_BOUNDS, transport: Transport = PLAIN
 ) -> Any:
-    """Makes a server that already listens. Its method `run` serves."""
+    """Makes a server that already listens on `host` and `port`. Its method `run` answers calls. If the host name has
+    several addresses, the server listens on all of them."""
     adjustments = Adjustments(
         host=host,
         port=port,
@@ -103,7 +106,8 @@ def find_port(server: Any) -> int:
 
 
 def end(server: Any) -> None:
-    """Ends a server of one address from another thread: first its workers, then its loop."""
+    """Ends a server that listens on one address. Ends its workers (the threads that answer calls) first, then its loop
+    (the thread that reads the connections). The loop's own thread must not call this function."""
     server.task_dispatcher.shutdown()
     if getattr(server, "ordered_faults", None) is not None:
         server.ordered_faults.remove_listener(server.line_faults.order)

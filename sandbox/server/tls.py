@@ -1,7 +1,9 @@
-"""The extra [tls]: a server that asks for client certificates itself, so that a laptop needs no proxy (choice 9).
+"""An HTTPS server that asks callers for a certificate. It needs the extra [tls], and no proxy in front of it (choice
+9).
 
-Every certificate passes the handshake, also one that is not trusted: the bank then answers 495 with its error body.
-A handshake continues whenever bytes come, beside all other connections, so a silent caller delays nobody.
+The handshake accepts every certificate, also one that is not trusted. So the bank itself can refuse the certificate,
+with the status 495 and its error body. A handshake continues whenever bytes come, beside all other connections. So a
+silent caller delays nobody.
 """
 
 import socket
@@ -49,7 +51,7 @@ class TlsSocket:
                 raise ConnectionAbortedError(ECONNABORTED, "no TLS") from None
 
     def _refuse_plain(self) -> None:
-        """Answers a caller that speaks HTTP instead of TLS, in HTTP."""
+        """Sends a refusal (400) in plain HTTP to a caller that speaks HTTP instead of TLS."""
         response = make_unreadable_reply(400)
         head = "".join(f"{name}: {value}\r\n" for name, value in response.headers)
         with suppress(OSError):
@@ -63,8 +65,8 @@ class TlsSocket:
         return int(self._try(self._tls.send, bytes(content)) or 0)
 
     def certificate(self) -> bytes | None:
-        """The caller's certificate as DER. It is not parsed here, so that the bank refuses a certificate that cannot be
-        parsed."""
+        """Returns the caller's certificate as DER, or None if the caller showed none. Does not parse the certificate,
+        so that the bank itself can refuse one that cannot be parsed."""
         with self._lock:
             certificate = self._tls.get_peer_certificate()
             return None if certificate is None else dump_certificate(FILETYPE_ASN1, certificate)
@@ -87,7 +89,8 @@ class TlsSocket:
 
 
 def make_context(pki: Path) -> SSL.Context:
-    """Makes a TLS context that asks callers for a certificate, but accepts callers without a certificate."""
+    """Makes a TLS context that asks callers for a certificate. It accepts every certificate, and also callers without a
+    certificate."""
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
     context.set_min_proto_version(SSL.TLS1_2_VERSION)
     # A weak key is for the bank to refuse, with a reason; by itself OpenSSL would break the handshake.
@@ -102,7 +105,8 @@ def make_context(pki: Path) -> SSL.Context:
 
 
 def make_tls_server(app: Any, host: str, port: int, threads: int, pki: Path, bounds: Bounds = DEFAULT_BOUNDS) -> Any:
-    """Makes a server that already listens. Its method `run` serves."""
+    """Makes an HTTPS server that already listens. Its method `run` answers calls. The folder `pki` has the server's key
+    and certificate."""
     context = make_context(pki)
     transport = Transport("https", TlsChannel, lambda line: TlsSocket(context, line))
     return make_server(app, host, port, threads, bounds, transport)
