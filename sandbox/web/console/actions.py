@@ -1,4 +1,5 @@
-"""Turns the form of a console button into one call of a control (choice 10)."""
+"""Turns the form of a console button into one call of a control, which is an operation under `/_sandbox` (choice
+10)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -158,8 +159,8 @@ def _read_settings(form: Form) -> dict[str, Any]:
 
 
 def _read_setting(name: str, text: str, was: str) -> Any:
-    """Returns the JSON value of a setting. `was` is the text of the setting when the page was made. An axis whose line
-    was deleted gets its default value."""
+    """Returns the JSON value of a setting. `was` is the text of the setting when the page was made. In the setting
+    `variants`, an axis whose line was deleted gets its default value."""
     if name == "variants":
         return {axis: AXES[axis].default for axis in _read_variants(was) if axis in AXES} | _read_variants(text)
     if name in LISTS:

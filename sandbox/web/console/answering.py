@@ -1,5 +1,5 @@
-"""Answers the calls of the console: asks for the key, shows a page or calls the control of a button, and shows
-refusals."""
+"""Answers the requests of the console. If the controls are guarded by a key, the first page asks for the key. After
+that, a request gets a page, or calls the control of a button. A refusal is shown as a page."""
 
 from dataclasses import replace
 from secrets import token_hex
@@ -80,8 +80,8 @@ def ask_key(visit: ConsoleVisit, text: str = "") -> Response:
 
 
 def take_key(state: ConsoleState) -> Response:
-    """Takes the form in which a tester types the key. If the key is right, redirects back and sets a cookie with a
-    fingerprint of the key. Otherwise shows the form again."""
+    """Handles the form in which a tester types the key of the controls. If the key is right, redirects to the page that
+    the form names in `back`, and sets a cookie with a fingerprint of the key. Otherwise shows the form again."""
     visit = make_visit(state, {})
     key = request.form.get("key", "")
     if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):
@@ -91,12 +91,13 @@ def take_key(state: ConsoleState) -> Response:
 
 
 def return_with_key(visit: ConsoleVisit) -> Response:
-    """Redirects to the page that the query names in `back`. `answer` has already asked for the key."""
+    """Redirects to the page that the query names in `back`. The caller has the right key, because `answer` asks for the
+    key before it calls a view."""
     return see_other(resolve_address(visit.root, request.args.get("back", "/")), HEADERS)
 
 
 def return_to_overview(visit: ConsoleVisit) -> Response:
-    """Redirects from the address above all pages to the overview, which has a shorter address."""
+    """Redirects `/console/` to the overview, whose address is `/_sandbox/`."""
     return see_other(f"{visit.root}/", HEADERS)
 
 
@@ -105,8 +106,8 @@ def refuse_unknown_page(visit: ConsoleVisit) -> Response:
 
 
 def preview(visit: ConsoleVisit) -> Response:
-    """Returns the body that a form would send, as JSON for a script. A browser without scripts is redirected to the
-    page of the form, which shows the body."""
+    """Returns the JSON body with which the sent form would call its control, if the caller accepts JSON, as the page's
+    script does. Otherwise redirects to the page of the form, which shows the body there."""
     action = ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -117,8 +118,9 @@ def preview(visit: ConsoleVisit) -> Response:
 
 
 def act(visit: ConsoleVisit) -> Response:
-    """Calls the control of a button. Then redirects to the next page, with a notice of the outcome. If the call would
-    destroy something, first asks whether the tester is sure."""
+    """Calls the control of a button. Then redirects to the page that the form names in `back`, with a notice of the
+    outcome. If the call would destroy something, or the button asks a question, first returns a page that asks whether
+    the tester is sure. Refused settings are shown in their form again, without a redirect."""
     form, action = request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -151,23 +153,23 @@ def act(visit: ConsoleVisit) -> Response:
 
 
 def follow(visit: ConsoleVisit, number: str) -> str:
-    """Returns the address of the page that the form names in `back`, with the number of a notice. Returns an address in
-    the default world if the visit's world was dropped."""
+    """Returns the address of the page that the form names in `back`, with `?notice=` and this number. The page is that
+    of the default world if the visit's world was dropped."""
     is_there = visit.state.worlds.get_or_default(visit.world.name).name == visit.world.name
     path = resolve_address(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
     return f"{path}{'&' if '?' in path else '?'}notice={number}"
 
 
 def resolve_address(root: str, back: str) -> str:
-    """Returns the address of the page `back` below `root`. For an invalid path, returns the address of the console's
-    first page."""
+    """Returns `root` with the path `back` behind it. If `back` is not a valid path, returns the address of the
+    console's first page."""
     path = back if back.startswith("/") and back.isprintable() and len(back) < 2_000 else "/"
     return root + path
 
 
 def live(visit: ConsoleVisit) -> Response:
-    """Replies the bank's time, the numbers of calls and journal lines, and a mark that changes when the page should be
-    loaded again. An open page asks for them each second."""
+    """Returns the bank's time, the numbers of calls and journal lines, and a mark, as JSON. An open page requests them
+    each second. It loads itself again when the mark has changed."""
     world = visit.world
     now, mark, moves = world.ask(lambda bank: (bank.clock.now, compute_mark(bank, world), len(bank.journal)))
     content = {

@@ -1,4 +1,5 @@
-"""The callback page of a world, the pages that begin a flow, and the demo client's calls (choice 10)."""
+"""Views of the callback page, of the pages on which a tester makes an initiation or asks for a consent, and of the demo
+client's calls (choice 10)."""
 
 from secrets import token_urlsafe
 
@@ -39,14 +40,15 @@ def new(visit: ConsoleVisit) -> Facts:
 
 
 def values(visit: ConsoleVisit) -> Facts:
-    """Returns the well-known values of this world's scenario. The page has a button for each value, which makes an
+    """Returns the well-known values of this world's scenario. A well-known value is a name or a reference in an
+    initiation that makes the bank behave in a special way. The page has a button for each value, which makes an
     initiation with that value."""
     return {"values": visit.world.ask(lambda bank: list(list_values(bank.rulebook.rules))), "steps": MAKES}
 
 
 def call(visit: ConsoleVisit) -> Response:
     """Makes a call as the demo client, and shows the reply and the next steps. After a refusal, the next step is to
-    read why the bank refused the call."""
+    read why the bank refused the call. If the call was an initiation, another step is to change its form."""
     name, form = visit.path["step"], visit.request.form
     if name not in STEPS:
         raise Refusal(Error.NOT_FOUND, input="call")
@@ -107,8 +109,8 @@ def callback(visit: ConsoleVisit) -> Facts:
 
 
 def _read_code(bank: Bank, code: str) -> tuple[str, str | None, str]:
-    """Returns scope, client and PKCE challenge of an authorization code. They are empty, and the client is None, if the
-    bank did not issue the code."""
+    """Returns scope, client and PKCE challenge of an authorization code. If the bank did not issue the code, scope and
+    challenge are empty, and the client is None."""
     record = bank.codes.get(code)
     return ("", None, "") if record is None else (record.grant.scope, record.grant.client_id, record.challenge[1])
 

@@ -1,4 +1,4 @@
-"""Makes calls of the bank and of its controls for the console, and writes the same calls as code in three languages."""
+"""Makes calls to the bank and to its controls for the console, and writes these calls as code in three languages."""
 
 import json
 import shlex
@@ -35,8 +35,8 @@ LANGUAGES = ("curl", "Python", "JavaScript")
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call that can be written as code. The code makes a new Request-ID each time it runs, because the bank accepts a
-    Request-ID only once."""
+    """A call to the bank or to a control, which the console shows as code. The code of a call to the bank makes a new
+    Request-ID each time it runs, because the bank accepts a Request-ID only once."""
 
     title: str
     method: str
@@ -64,7 +64,7 @@ class ApiCall:
         return json.dumps(self.body, ensure_ascii=False)
 
     def list_samples(self) -> tuple[tuple[str, str], ...]:
-        """Returns the code of the call in curl, Python and JavaScript, each behind the name of its language."""
+        """Returns the code of the call in curl, Python and JavaScript, as pairs of language and code."""
         return tuple(zip(LANGUAGES, (self.as_curl(), self.as_python(), self.as_js()), strict=True))
 
     def as_curl(self) -> str:
@@ -114,7 +114,8 @@ class ApiCall:
         )
 
     def as_js(self) -> str:
-        """Returns the code for a browser. In Node.js it needs version 19 or newer, and must be run as a module."""
+        """Returns the code for Node.js 19 or newer, which must be run as a module. If the call has no secrets and no
+        file, the code also runs in a browser."""
         headers = "".join(f"    {_write_js(name)}: {_write_js(value)},\n" for name, value in self.headers.items())
         for name, value in self.secrets.items():
             headers += f"    {_write_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
@@ -194,8 +195,8 @@ def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
 
 
 def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) -> ApiCall:
-    """Returns a recorded call as code that makes it again, with a new Request-ID. Variables such as `$TOKEN` replace
-    the secrets. A body that was not recorded whole is read from a file."""
+    """Returns a call that makes a recorded call again, with a new Request-ID. Variables such as `$TOKEN` replace the
+    secrets. If the recording has only a part of the body, the body is read from a file."""
     headers, secrets = dict[str, str](), dict[str, str]()
     for name, value in list_headers(content):
         if name == "Authorization":
@@ -238,7 +239,8 @@ def make_api_call(visit: ConsoleVisit, title: str, call: ControlRequest) -> ApiC
 
 
 def call_control(visit: ConsoleVisit, call: ControlRequest) -> Any:
-    """Calls the view of a control within the process, and returns what the view returns. Raises Refusal."""
+    """Calls the view of a control within the process, and returns what the view returns. Raises Refusal if the control
+    refuses the call."""
     if call.text is not None:
         content, kind = call.text.encode(), "application/yaml"
     else:

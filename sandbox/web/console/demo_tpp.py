@@ -1,5 +1,5 @@
-"""The demo client of the console: builds its calls of the bank with real values, and lists what a tester can do next
-(choice 10)."""
+"""The demo client, which is the TPP that the console plays for a tester. This module builds the demo client's calls to
+the bank, and lists what a tester can do after each call (choice 10)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -45,8 +45,8 @@ def make_state(world: World, kind: str, name: str, token: str) -> str:
 
 
 def find_subject_of_state(world: World, state: str) -> tuple[str, str] | None:
-    """Returns kind and id of the initiation or consent for which the console made this state. Returns None if the
-    console did not make the state."""
+    """Returns kind and id of the initiation or consent for which the console made this state. The id of a consent is
+    the beginning of its address's token. Returns None if the console did not make the state."""
     payload, _, digest = state.rpartition(".")
     parts = payload.split(".")
     if len(parts) != 3 or not is_same_secret(digest, _compute_digest(world, payload)[:24]):
@@ -75,8 +75,8 @@ def find_address(visit: ConsoleVisit, kind: str, name: str, token: str, callback
 def build_call(
     visit: ConsoleVisit, title: str, operation: str, form: Form, challenge: str = "", body: Any = None, **more: str
 ) -> ApiCall:
-    """Returns a call with the headers that the operation requires. The form has the values for the names in the path;
-    `more` are further headers."""
+    """Returns a call with the headers that the operation requires. `form` has the values that replace the names in the
+    path. `more` are further headers."""
     row, product = BY_NAME[operation], form.get("product", "")
     headers = {"Accept": f"application/vnd.{visit.world.settings.vendor}.api+json; version={row.versions[0]}"}
     if row.bank_headers:
@@ -210,8 +210,10 @@ class NextStep:
 
 
 def list_steps(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
-    """Returns the next steps with an initiation: to sign while a signature is missing, to ask for the status, or to
-    move the clock until the status changes. Returns an empty list if the initiation does not exist."""
+    """Returns what a tester can do next with an initiation. `kind` is the list that has it, such as `payments`, and
+    `name` is its id. The tester can always ask for the status. Before the customer signs at the address, the tester can
+    sign or approve. While the bank still has to change the status, the tester can move the clock. Returns an empty list
+    if the initiation does not exist."""
     standing = visit.world.ask(_read_standing, kind, name)
     if standing is None:
         return []
@@ -244,9 +246,9 @@ def list_steps(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
 def _read_standing(
     bank: Bank, kind: str, name: str
 ) -> tuple[Status, tuple[str, datetime, str] | None, str, str] | None:
-    """Returns status, signing address, product and callback of an initiation. The signing address is a token with the
-    time at which it expires and the customer who will probably sign, or None if the initiation cannot be signed there
-    now. Returns None if the initiation does not exist."""
+    """Returns status, signing address, product and callback of an initiation, or None if the initiation does not exist.
+    The signing address is a tuple: its token, the time at which it expires, and the customer who will probably sign. It
+    is None if nobody can sign there now. The product of a file is its format."""
     initiation = bank.find_initiation(name)
     if initiation is None or initiation.kind.list != kind:
         return None
@@ -261,8 +263,8 @@ def _read_standing(
 
 
 def guess_signer(bank: Bank, initiation: Initiation) -> str | None:
-    """Returns the customer who will probably sign: the customer of the access token, or the first signer of the account
-    who has not signed. Returns None if the account is not known yet."""
+    """Returns the customer who will probably sign: the customer of the access token, or else the first signer of the
+    account who has not signed. Returns None if the account is not known yet, or if no signature is missing."""
     if initiation.origin.customer is not None:
         return initiation.origin.customer
     if signing.needs_account(initiation):
@@ -271,7 +273,8 @@ def guess_signer(bank: Bank, initiation: Initiation) -> str | None:
 
 
 def list_next_steps(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:
-    """Returns the next steps after a call. Returns an empty list if the bank refused the call."""
+    """Returns what a tester can do after the call `step` of the demo client. Returns an empty list if the bank refused
+    the call."""
     if not reply.is_success:
         return []
     match step:

@@ -55,7 +55,8 @@ LABELS = {
 
 
 def label(word: str) -> str:
-    """Returns the text for a word of a scenario, with the word behind it: `Payment initiation (payment_initiation)`."""
+    """Returns the text for a word of a scenario, followed by the word in brackets: `Payment initiation
+    (payment_initiation)`."""
     return f"{LABELS.get(word, word.replace('_', ' ').capitalize())} ({word})"
 
 
@@ -103,14 +104,14 @@ def span(length: timedelta) -> str:
 
 
 def amount(money: Money) -> str:
-    """Returns an amount as `1,234.50 EUR`, with a blank that does not break."""
+    """Returns an amount as `1,234.50 EUR`, with a non-breaking space."""
     whole, dot, cents = money.text().partition(".")
     sign, digits = ("\u2212", whole[1:]) if whole.startswith("-") else ("", whole)
     return f"{sign}{int(digits):,}{dot}{cents}\u00a0{money.currency}"
 
 
 def account(number: str) -> str:
-    """Returns the account number in groups, with blanks that do not break between them."""
+    """Returns the account number in groups, with non-breaking spaces between them."""
     return group_iban(number).replace(" ", "\u00a0")
 
 
@@ -120,23 +121,23 @@ def event(trigger: str) -> str:
 
 
 def coming_event(trigger: str) -> str:
-    """Returns the name under which the screens show a trigger that will come."""
+    """Returns the name under which the screens show a trigger that has not happened yet."""
     return COMING_EVENTS.get(trigger) or event(trigger)
 
 
 def middle(text: str) -> str:
-    """Returns a long reference without its middle, because people recognize a reference by its beginning and its
-    end."""
+    """Returns a reference of more than 18 characters as its first 8 and last 6 characters. People recognize a reference
+    by its beginning and its end."""
     return text if len(text) <= 18 else f"{text[:8]}\u2026{text[-6:]}"
 
 
 def short(name: str) -> str:
-    """Returns the first 8 characters of a long id."""
+    """Returns an id of more than 14 characters as its first 8 characters and an ellipsis."""
     return name if len(name) <= 14 else f"{name[:8]}\u2026"
 
 
 def breakable(code: str) -> Markup:
-    """Returns a code such as `PSU_REFUSED`, which may be broken after its underscores."""
+    """Returns the HTML of a code such as `PSU_REFUSED`, in which a browser may break the line after each underscore."""
     return Markup("_<wbr>").join(code.split("_"))
 
 

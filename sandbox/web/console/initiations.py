@@ -46,22 +46,21 @@ class InitiationRow(NamedTuple):
 
 
 def find_kind(bank: Bank, name: str) -> str | None:
-    """Returns the name of the list that has this initiation, such as `payments`. Returns None if the name is that of a
-    customer, an account, or a bulk within a file."""
+    """Returns the name of the list that has the initiation with the id `name`, such as `payments`. Returns None if this
+    is the id of something else: a customer, an account, or a bulk within a file."""
     initiation = bank.find_initiation(name)
     return initiation.kind.list if initiation else None
 
 
 def cut_page(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
-    """Returns a page of the items, and whether more items follow. Computes no items after the page, except the next
-    item."""
+    """Returns a page of the items, and whether more items follow. Reads only one item after the page."""
     rows = list(islice(items, (number - 1) * size, number * size + 1))
     return rows[:size], len(rows) > size
 
 
 def list_rows(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
     """Returns a page of initiations, newest first, or sorted by a column such as `amount` (`-amount` for the reverse
-    order). Without a filter or a column, reads only the initiations up to this page."""
+    order). Without filters and without a sort column, reads only the initiations up to this page."""
     register = bank.find_register(BY_LIST[kind])
     initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
@@ -94,8 +93,7 @@ def make_row(initiation: Initiation) -> InitiationRow:
 
 
 def list_lines(initiation: Initiation) -> Details:
-    """Returns everything that was asked for, as pairs of label and text. A value that the TPP did not send has no
-    line."""
+    """Returns the details of an initiation as pairs of label and text. A detail without a value is left out."""
     lines = [("id", initiation.id), ("TPP", initiation.origin.client_id), ("PSU", initiation.customer or "")]
     lines += SUMMARIES[initiation.kind].lines(initiation)
     lines.append(("signed by", ", ".join(initiation.signatures)))
@@ -185,7 +183,7 @@ def _describe_outcome(name: str) -> str:
 
 
 class InitiationSummary(NamedTuple):
-    """The functions that read what the console shows of one kind of initiation."""
+    """The functions that compute the texts of the console about one kind of initiation."""
 
     columns: Callable[[Any], Columns]
     lines: Callable[[Any], Details]
@@ -210,14 +208,15 @@ SUMMARIES: dict[InitiationKind, InitiationSummary] = {
 
 
 def find_amount(initiation: Initiation) -> Decimal:
-    """Returns the amount of an initiation, or 0 for a standing order whose amount varies."""
+    """Returns the amount of an initiation. For a file this is the total, and for a standing order with a variable
+    amount it is 0."""
     money = None if isinstance(initiation, BulkFile) else initiation.order.amount
     return initiation.total if isinstance(initiation, BulkFile) else money.number if money else Decimal()
 
 
 def make_sort_key(place: int) -> Callable[[Initiation], str]:
-    """Returns a function that reads one column of an initiation in small letters, to sort by it. `place` is the index
-    in Columns."""
+    """Returns a function that reads one column of an initiation in lower case, to sort by it. `place` is the index in
+    Columns."""
     return lambda initiation: str(SUMMARIES[initiation.kind].columns(initiation)[place]).casefold()
 
 
@@ -282,8 +281,9 @@ def read_inbox(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts
 
 
 def list_waiting_addresses(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
-    """Yields the addresses at which a customer can still answer. Addresses of consents come first, then addresses of
-    initiations, the newest first. An initiation is yielded once, even if its address was renewed."""
+    """Yields the addresses at which a customer can still answer. The addresses of consents come first, then those of
+    initiations. In both groups the newest comes first. An initiation is yielded once, even if its address was
+    renewed."""
     now = bank.clock.now
     for consent in reversed(bank.consent_addresses.values()):
         if consent.token not in bank.answered and consent.until > now:

@@ -1,4 +1,5 @@
-"""The rows of the tables of the console's pages and menu. Functions are named as `package.module:function`."""
+"""The types of the rows that list the console's pages and menu entries. A row names a function as text:
+`package.module:function`."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
-"""Views of the console's pages: lists and their rows, the scenario, the settings and the worlds (choice 10, 13)."""
+"""Views of the console's pages: the lists of the bank, a page for each row of a list, the scenario, the settings and
+the worlds (choice 10, 13)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -282,8 +283,8 @@ def account(visit: ConsoleVisit) -> Facts:
 
 
 def read_filters(visit: ConsoleVisit) -> dict[str, str]:
-    """Returns the filters for calls that the query has, by their names. A filter that is not in the query is an empty
-    text."""
+    """Returns the text of each filter for calls, by the filter's name. The text is empty if the query does not have the
+    filter."""
     return {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
 
 
@@ -405,8 +406,8 @@ NO_VALUES: Mapping[str, str] = {}
 
 
 def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: Mapping[str, str] = NO_VALUES) -> Facts:
-    """Returns the settings by topic. After a refusal, `form` has the values that were typed, and `reasons` the reason
-    at each refused setting."""
+    """Returns the settings, grouped by topic. If the bank has refused changes, `form` has the values that were typed,
+    and `reasons` has the reason for each refused setting. Otherwise both are empty."""
     now, first = visit.world.ask(lambda bank: make_settings_row(bank.settings)), make_settings_row(Decisions())
     topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
     for name, setting in SETTINGS.items():
@@ -428,8 +429,8 @@ def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: 
 
 
 def draw_refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Refusal) -> Response:
-    """Returns the page of settings with the reasons why some settings were refused. The call saved none of the
-    settings."""
+    """Returns the page of settings after the control refused a change. The page shows the reason at each refused
+    setting. None of the changes was saved."""
     body = call.body or {}
     reasons = _read_reasons(body) or dict.fromkeys(list(body)[:1], refusal.text)
     facts = settings(visit, visit.request.form, reasons)
@@ -437,7 +438,8 @@ def draw_refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Re
 
 
 def _read_reasons(body: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the reason for each refused setting, by the name of the setting."""
+    """Returns the reason for each refused setting, by the name of the setting. Reads the refused body once more to find
+    the reasons."""
     reasons: dict[str, str] = {}
     try:
         read_changes(body)

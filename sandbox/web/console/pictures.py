@@ -38,8 +38,8 @@ def place_statuses(table: str) -> Places:
 
 
 def draw_states(table: str, history: Sequence[Fact]) -> Facts:
-    """Returns the picture of all statuses of a table and the moves between them. Moves that are in the history are
-    marked."""
+    """Returns the picture of all statuses in a table of moves, with the moves between them. The moves that the history
+    contains are marked."""
     places = place_statuses(table)
     taken_moves = {(fact.source, fact.target) for fact in history}
     moves: dict[tuple[Status, Status], list[Move]] = {}
@@ -61,7 +61,8 @@ def draw_states(table: str, history: Sequence[Fact]) -> Facts:
 
 
 def _make_node(status: Status, x: float, y: float, history: Sequence[Fact]) -> Facts:
-    """Returns a status with its position in the picture, and with the time when it was first reached."""
+    """Returns the values of a status in the picture: its name, its position, and the time at which the initiation first
+    reached it."""
     arrivals = [fact.at for fact in history if fact.target is status]
     began = any(fact.source is status for fact in history[:1])  # a bulk in a file begins before its first line
     return {
@@ -100,7 +101,7 @@ def _draw_line(source: tuple[float, float], target: tuple[float, float]) -> str:
 
 
 class Dot(NamedTuple):
-    """A status in the small picture of a list."""
+    """A status in the row of dots that a list shows for each initiation."""
 
     status: str
     x: int
@@ -109,8 +110,8 @@ class Dot(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def make_dots(table: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
-    """Returns a dot for each good status of a table of moves: passed, current or still ahead. If the initiation ended
-    badly, the last dot is the bad status."""
+    """Returns a dot for each status of a table of moves, from left to right: passed, current or still ahead. Bad ends
+    such as RJCT have no dot. But if the initiation ended badly, its status is added as the last dot."""
     last = visited[-1]
     straight = [status for status in place_statuses(table) if status not in ENDS]
     dots = []
@@ -184,8 +185,8 @@ def _draw_curve(points: list[Point], currency: str) -> Facts:
 
 
 def list_levels(least: float, most: float) -> list[float]:
-    """Returns round numbers at equal distances for the axis. They begin at or below `least`, and end at or above
-    `most`."""
+    """Returns round numbers at equal distances for the vertical scale of the curve. The first is at or below `least`,
+    and the last is at or above `most`."""
     quarter = max(most - least, abs(most) * 0.1, 10.0) / 4
     size = 10.0 ** floor(log10(quarter))
     step = next(size * times for times in (1, 2, 5, 10) if size * times >= quarter)

@@ -73,8 +73,9 @@ class TimelineEvent(NamedTuple):
 
 
 class TimelineMark(NamedTuple):
-    """An event in the picture, or a column that counts events. A column links to the part of the window that it
-    covers. `x` is in percent of the picture's width, `wide` is the value of the attribute, and `high` is in pixels."""
+    """An event in the picture, or a column that counts events. `zoom` is the part of the window that a column covers,
+    to which the column links. `x` is in percent of the picture's width. `wide` is the value of the SVG attribute
+    `width`, in percent or in pixels. `high` is in pixels."""
 
     x: float
     wide: str
@@ -199,7 +200,7 @@ def make_columns(count: Callable[[datetime], int], window: Window) -> list[Timel
 
 def draw_bar(initiation: Initiation, now: datetime, window: Window) -> Facts:
     """Returns the bar of an initiation, with a piece for each status. A piece ends at the next change of status, or at
-    the present time. The piece of a final status has no length."""
+    the present time. The piece of a final status has no length and is drawn with the least width."""
     history = initiation.history
     changes = [(fact.at, fact.target) for fact in history if fact.target and fact.target is not fact.source]
     pieces = []
@@ -215,7 +216,8 @@ def draw_bar(initiation: Initiation, now: datetime, window: Window) -> Facts:
 
 
 def write_width(percent: float) -> str:
-    """Returns the width of a mark as an attribute of SVG. A mark that would hardly be seen has a width in pixels."""
+    """Returns the width of a mark as an attribute of SVG: a percentage, or pixels if the mark would be narrower than
+    WIDTH_MIN percent."""
     return f"{percent:.2f}%" if percent >= WIDTH_MIN else MARK
 
 

@@ -44,8 +44,9 @@ class Latest(Generic[T]):
 
 
 class Notice(NamedTuple):
-    """The outcome of an action, with the call that does the same. Only the browser of `session` sees it. If a rewind of
-    the clock can undo the action, `undo` is the time to which the clock must go back."""
+    """The outcome of an action. `call` is a call that does the same action, to show it as code. Only the browser of
+    `session` sees the notice. `undo` is the time to which a rewind of the clock undoes the action, or None if a rewind
+    cannot undo it."""
 
     session: str
     text: str
@@ -55,8 +56,9 @@ class Notice(NamedTuple):
 
 
 class RefusedForm(NamedTuple):
-    """The values that were typed in a form, to show the form again only to the browser of `session`. `address` is where
-    the form is sent. `field` is the refused field, or empty if the refusal is not about one field."""
+    """The values that were typed in a form, with which a page fills in the form again. Only the browser of `session`
+    sees them. `address` is where the form is sent. `field` is the refused field. It is empty if the refusal is about no
+    single field, or if there is no refusal."""
 
     session: str
     address: str
@@ -80,7 +82,7 @@ class ConsoleState:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleVisit:
-    """One request of a page."""
+    """One request to the console, with the links of its page."""
 
     state: ConsoleState
     world: World
@@ -115,29 +117,30 @@ class ConsoleVisit:
         return find_callback(self.request)
 
     def to(self, path: str, /, **query: object) -> str:
-        """Returns the address of a page of the console. A parameter with an empty value is left out of the query. A
-        parameter may have the name `path`."""
+        """Returns the address of a page of the console. A parameter with an empty value is left out of the query. The
+        query may have a parameter called `path`, because the argument `path` is positional only."""
         encoded = urlencode({name: value for name, value in query.items() if value not in (None, "")})
         return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
 
     def again(self, **changes: object) -> str:
-        """Returns the address of this page with these query parameters changed. A parameter with an empty value is left
-        out."""
+        """Returns the address of this page with these query parameters changed. A parameter with an empty value and the
+        notice are left out."""
         return self.to(self.below, **{**self.request.args, "notice": "", **changes})
 
     @property
     def listed(self) -> str:
-        """The query of this list. Links from the list to its items contain this query, so that `to_list` can lead back
-        to the same rows."""
+        """The query of this page of a list: filters, order and page number. The links to the rows of the list contain
+        it, so that `to_list` can lead back from a row to this page."""
         return self.again().partition("?")[2]
 
     def to_list(self, path: str) -> str:
-        """Returns the address of the list from which this page was opened, with the list's filters."""
+        """Returns the address of the list at `path`, with the filters, order and page number that the list had when
+        this page was opened from it."""
         return self.to(path, **dict(parse_qsl(self.request.args.get("list", ""))))
 
     def to_psu(self, path: str) -> str:
-        """Returns the address of one of the bank's pages for customers. Returns only a path if bank and console have
-        the same address, because a proxy may use another host name."""
+        """Returns the address of one of the bank's pages for customers. If the bank and the console have the same
+        address, returns only the path, because the browser may reach both through a proxy with another host name."""
         bank = self.bank_address
         return f"{self.request.script_root if bank == find_root(self.request) else bank}/psu{path}"
 
@@ -156,13 +159,13 @@ class ConsoleVisit:
 
     @property
     def number(self) -> int:
-        """The number of the page of a list that is asked for, or 1 if the query has no valid number."""
+        """The page number in the query of a list, or 1 if the query has no valid number."""
         text = self.request.args.get("page", "1")
         return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
     def keep_form(self, refusal: Refusal | None = None) -> str:
-        """Stores the values of the sent form, and returns their number. A page that is opened with this number
-        (`?notice=`) shows the values again, with the refusal if there is one."""
+        """Stores the values of the sent form, and returns a number for them. A page that is opened with this number
+        (`?notice=`) fills in its form with the values, and shows the refusal if there is one."""
         number, form = str(next(self.state.numbers)), self.request.form
         field = find_field(refusal, form) if refusal else ""
         reason = str(refusal.facts.get("why", refusal.text)) if refusal else ""
@@ -172,8 +175,9 @@ class ConsoleVisit:
 
 
 def find_field(refusal: Refusal, form: MultiDict[str, str]) -> str:
-    """Returns the form's field that a refusal is about, or an empty text if no field fits. The field is the refusal's
-    input. Otherwise it is a word of a path in the refusal's reason, such as `chance` of `when.chance`."""
+    """Returns the form's field that a refusal is about, or an empty text if no field fits. Tries the refusal's input
+    first. Then tries the words of the path in the refusal's reason, the last word first: for `when.chance`, first
+    `chance`, then `when`."""
     path = str(refusal.facts.get("why", "")).partition(": ")[0]
     words = [str(refusal.facts.get("input", "")), *reversed(re.findall(r"\w+", path))]
     return next((word for word in words if word in form), "")

@@ -1,8 +1,8 @@
 """Changes the OpenAPI document of the bank's interface for a bank with variants.
 
 The table AMENDMENTS has a function for each value of an axis that changes the shape of a call or a reply. The function
-changes the document. `@amendment` is for functions with further parameters: called with these parameters, they return a
-function for the table.
+takes the document and changes it in place. Some of these functions need further parameters. They are decorated by
+`@amendment`: called with the further parameters, they return the function for the table.
 """
 
 import json
@@ -54,7 +54,8 @@ EXCHANGE_DETAILS = {
 
 
 def amend_document(document: OpenApi, variants: Pairs) -> OpenApi:
-    """Changes the document for these variants, lists them in its introduction, and returns it."""
+    """Changes the document in place for these variants, lists them in its introduction, and returns the document.
+    Without variants, changes nothing."""
     if not variants:
         return document
     document["info"]["x-variants"] = dict(variants)
@@ -69,8 +70,8 @@ def amend_document(document: OpenApi, variants: Pairs) -> OpenApi:
 
 
 def amendment(change: Callable[Concatenate[OpenApi, Parameters], None]) -> Callable[Parameters, Amend]:
-    """Decorates a function that changes a document. The decorated function is called without the document, and returns
-    a function of the document."""
+    """Decorates a function whose first parameter is a document. The decorated function is called with the other
+    parameters only. It returns a function that takes the document and changes it."""
 
     @wraps(change)
     def with_parameters(*parameters: Parameters.args, **keywords: Parameters.kwargs) -> Amend:
@@ -101,7 +102,8 @@ def apply_both(document: OpenApi, *amends: Amend) -> None:
 
 @amendment
 def replace_fields(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> None:
-    """Gives fields of components another schema. The fields keep their descriptions and clauses."""
+    """Replaces the schema of `fields` in the components `names` by `shape`. The fields keep their descriptions and
+    clauses."""
     for schema in find_components(document, names):
         for name in fields:
             old = schema["properties"].get(name, {})
@@ -111,7 +113,7 @@ def replace_fields(document: OpenApi, /, names: Names, *fields: str, **shape: An
 
 @amendment
 def rename_fields(document: OpenApi, names: Names, words: Mapping[str, str]) -> None:
-    """Renames fields of components."""
+    """Renames fields of the components `names`. `words` maps the old name of a field to its new name."""
     for schema in find_components(document, names):
         schema["properties"] = {words.get(name, name): shape for name, shape in schema["properties"].items()}
         if "required" in schema:
@@ -132,8 +134,8 @@ def make_required(document: OpenApi, names: Names, *fields: str) -> None:
 
 @amendment
 def change_parameter(document: OpenApi, name: str, /, *names: str, **changes: Any) -> None:
-    """Changes a header or a query parameter of these operations. Without names, changes it in all operations that have
-    it."""
+    """Changes the header or query parameter `name` of the operations `names`. Without `names`, changes it in all
+    operations that have it."""
     for operation in find_operations(document, *names):
         for row in operation.get("parameters", ()):
             if row["name"] == name:
@@ -142,7 +144,8 @@ def change_parameter(document: OpenApi, name: str, /, *names: str, **changes: An
 
 @amendment
 def add_refusal(document: OpenApi, status: int, error: Error, when: str, *names: str) -> None:
-    """Adds an error to the refusals that operations document for this status. `when` is the condition of the error."""
+    """Adds an error to the documented refusals with this status. `names` are the operations that get the error; without
+    `names`, all operations get it. `when` is the condition under which the bank gives the error."""
     row = error.value
     for operation in find_operations(document, *names):
         new = {"description": make_title(row.error), "content": {WIRE_TYPE: {"schema": make_refusal_schema([])}}}
@@ -155,8 +158,8 @@ def add_refusal(document: OpenApi, status: int, error: Error, when: str, *names:
 
 @amendment
 def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) -> None:
-    """Changes the description of Retry-After in the responses with these statuses. Without a description, makes the
-    header optional instead."""
+    """Changes the description of the header Retry-After in the responses with these statuses to `text`. If `text` is
+    None, makes the header optional instead."""
     for operation in find_operations(document):
         for status in statuses:
             header = operation["responses"].get(status, {}).get("headers", {}).get("Retry-After")
@@ -166,7 +169,7 @@ def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) 
 
 @amendment
 def change_bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
-    """Applies a change to the schema of each body of an initiation, and of each amount in such a body."""
+    """Applies `change` to the schema of each body of an initiation, and of each object in such a body."""
     for name, schema in document["components"]["schemas"].items():
         if name.endswith(("Payment", "Body")):
             change(schema)
@@ -241,7 +244,8 @@ def allow_null_fields(document: OpenApi) -> None:
 
 
 def add_other_status_spelling(document: OpenApi) -> None:
-    """Adds PNDG to the documented statuses. PDNG stays, because the descriptions use that name."""
+    """Adds PNDG, another spelling of PDNG, to the documented statuses. PDNG stays, because the descriptions use that
+    name."""
     for schema in find_components(document, (*STATUSES, *DETAILS, "BulkStatusReply", "PartRow")):
         schema["properties"]["status"]["enum"].append("PNDG")
 

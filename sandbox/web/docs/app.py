@@ -1,5 +1,5 @@
-"""The routes of the documentation and the OpenAPI documents, which load nothing from other servers. The module of a
-view is imported at the view's first call."""
+"""The routes of the documentation and of the OpenAPI documents. Their pages load nothing from other servers. The module
+of a view is imported at the view's first call."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ PAGES = (
 
 
 def route(app: Flask, worlds: WorldRegistry) -> None:
-    """Adds the reference to every world, beside the controls."""
+    """Adds the routes of the documentation and of the OpenAPI documents, below `/_sandbox` of every world."""
 
     def page(view: str, **names: str) -> Response:
         response: Response = load(view)(worlds, **names)

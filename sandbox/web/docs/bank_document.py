@@ -272,8 +272,8 @@ def name_body_component(product: str) -> str:
 
 
 def make_request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
-    """Returns the request body of an operation, with one schema for all versions. The title of each example names the
-    version that accepts it."""
+    """Returns the description of an operation's request body. All versions have one schema. The title of each example
+    names the version that accepts the example."""
     titles = {
         f"version {example.version}: {example.title}": example for example in examples if example.body is not None
     }
@@ -294,7 +294,8 @@ def make_request_body(operation: Operation, product: str | None, examples: list[
 
 
 def list_well_known_examples(product: str) -> dict[str, Any]:
-    """Returns an example body for each well-known value. A reader can choose one on the page where calls are tried."""
+    """Returns an example body for each well-known value. A well-known value makes the bank behave in a special way. A
+    reader can choose an example on the page where calls are tried."""
     return {
         row.value: {
             "summary": f"{row.value}: {row.effect}",
@@ -306,8 +307,8 @@ def list_well_known_examples(product: str) -> dict[str, Any]:
 
 
 def add_well_known_values(content: dict[str, Any]) -> None:
-    """Adds the values that make the bank behave in a special way as examples. They appear at the field `creditor_name`
-    and the header `PaymentInformationID`."""
+    """Adds the well-known values to the examples of the field `creditor_name` and of the header `PaymentInformationID`.
+    A well-known value makes the bank behave in a special way."""
     values = list_default_values()
     names = list(dict.fromkeys(row.value for row in values if row.field == "creditor_name"))
     references = [row.value for row in values if row.field == "reference"]

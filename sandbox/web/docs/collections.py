@@ -1,6 +1,7 @@
-"""Writes the examples as files for other tools: one .http file, and a folder for Bruno.
+"""Writes the examples as files for HTTP clients: one .http file, and a folder for the client Bruno.
 
-The first call of both makes a world at a fixed time, so that the calls work on any day and can be sent again.
+In both, the first call makes a world whose clock begins at a fixed time. So the dates in the calls are valid on any
+day, and the calls can be sent more than once.
 """
 
 import json
@@ -53,8 +54,9 @@ def list_calls(vendor: str) -> Iterator[CollectionCall]:
 
 
 def write_script_path(place: str) -> str:
-    """Returns the JavaScript that reads a value of a reply's body, such as `.payment_id`. It is appended to the name of
-    the body. For `redirect`, the JavaScript reads the code in that address."""
+    """Returns the JavaScript that reads the value at `place` in a reply's body, such as `.payment_id`. The caller puts
+    it behind the name of the body. The value `redirect` is an address; for it, the JavaScript reads the code in that
+    address."""
     path = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in place.split("."))
     return f"{path}.match({CODE_IN})[1]" if place == "redirect" else path
 

@@ -39,8 +39,8 @@ def list_reply(name: str, row: type[Schema]) -> type[Schema]:
 
 
 class StateFile(Schema):
-    """The size of the stored data, the age at which data is deleted (null: never), and harmless damage that was
-    found."""
+    """The size of the stored data in bytes, the idle time after which a world is deleted (null: never), the number of
+    acts of a world that are kept, and notes on harmless damage that was found."""
 
     bytes = fields.Integer(metadata=INT64)
     worlds_expire_after_seconds = fields.Float(allow_none=True)
@@ -54,7 +54,8 @@ class Health(Schema):
 
 
 class ClockSchema(Schema):
-    """Times are ISO 8601 with the offset of Brussels. The rate is bank seconds per second; a frozen clock has 0."""
+    """The clock of a world. Times are ISO 8601 with the offset of Brussels. `rate` is the number of bank seconds per
+    real second. It is 0 for a frozen clock."""
 
     now = instant()
     mode = make_one_of("frozen", "running")
@@ -71,14 +72,14 @@ class WorldSchema(Schema):
 
 
 class WorldPage(Schema):
-    """A page of worlds. `next` is present while there are more."""
+    """A page of worlds. `next` is the value of `after` for the following page. The last page has no `next`."""
 
     worlds = make_rows_field(WorldSchema)
     after = fields.String(data_key="next")
 
 
 class ImportedWorld(WorldSchema):
-    """A world with the number of acts that its import played again."""
+    """An imported world. `acts` is the number of acts that the import played again."""
 
     acts = number()
 
@@ -123,8 +124,8 @@ ExclusionRow = reply("ExclusionRow", value=text(), axis=text(), other=text())
 
 
 class AxisRowSchema(Schema):
-    """An axis. A correct client refuses the values `outside`. A client that works with the first value also works with
-    the values `lenient`."""
+    """An axis. `outside` are the values that a correct client refuses. `lenient` are the values with which a client
+    works if it works with the first value. `met` says whether the bank has read the axis."""
 
     name = text()
     topic = text()
@@ -142,8 +143,8 @@ class AxisRowSchema(Schema):
 
 
 class CallbackSchema(Schema):
-    """A callback. A fault rule or an axis may make `redirect` null (the callback is lost) or `times` 2 (it arrives
-    twice)."""
+    """A redirection of the customer to the TPP. A fault rule or an axis may make `redirect` null (the callback is lost)
+    or `times` 2 (the callback arrives twice)."""
 
     seq = number()
     at = instant()
@@ -273,7 +274,8 @@ class StandingOrderWithDays(StandingOrderSchema):
 
 
 class BulkFileSchema(BulkStatusReply):
-    """The reply of the file's status call, with its client, its customer and the history of its status."""
+    """The reply of the status call of a bulk file, with further fields: the client, the customer, and the history of
+    the status."""
 
     product = make_one_of("pain.001", "csv")
     client_id = text()
@@ -321,8 +323,8 @@ class Countries(Schema):
 
 
 class MoveOnTheWay(Schema):
-    """A move that the initiation made before the reply. If funds were missing, the move has the balance of the day
-    before."""
+    """A change of the initiation's status that happened before the explained reply. If funds were missing, `balance` is
+    the balance at the end of the day before."""
 
     at = instant()
     from_ = text_or_null(data_key="from")
@@ -350,10 +352,10 @@ class CallContent(Schema):
 
 
 class Explanation(CallSummary):
-    """The reason for a reply: the rule that decided, its clause, and the axes that the call met outside their default.
-    `decided_by` is the input, number, date or state on which the rule decided. `would_succeed` is an input that the
-    bank would accept. `history` lists the moves of the initiation before the reply. `content` is null if it is not
-    stored any more."""
+    """The reason for a reply: the rule that decided, its clause, and in `variants` the axes that the bank read for the
+    call and whose value is not the default. `decided_by` is the input, number, date or state on which the rule decided.
+    `would_succeed` is an input that the bank would accept. `history` lists the moves of the initiation before the
+    reply. `content` is null if the content is not stored any more."""
 
     error = text_or_null()
     rule = text()

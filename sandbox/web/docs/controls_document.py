@@ -104,7 +104,8 @@ def is_portable(name: str) -> bool:
 
 
 def compose_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
-    """Returns the components whose schemas come, wholly or in part, from the shapes of scenarios."""
+    """Returns the schemas of components by name. Each of them is made, wholly or in part, from the types by which
+    scenario files are read."""
     bodies = {name_component(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
@@ -136,7 +137,7 @@ def make_closed_schema(members: JsonSchema) -> JsonSchema:
 
 
 def with_step_references(schema: Any) -> Any:
-    """Returns the schema. Its references to a scenario's step now lead to a component of this document."""
+    """Returns the schema, in which each reference to a scenario step leads to the component of this document."""
     if isinstance(schema, dict):
         if schema.get("$ref") == STEP_REF:
             return make_reference(STEP)
@@ -205,8 +206,8 @@ def describe_media(row: Control) -> dict[str, Any]:
 
 
 def make_schema(row: Control, reply: Any) -> Any:
-    """Returns the schema of a reply. `reply` is a schema, the name of a schema, a tuple of alternatives, or a list with
-    the schema of a row."""
+    """Returns the schema of a reply. `reply` is a schema, the name of a schema, a tuple of alternatives, or a list
+    whose only item is the schema of its rows."""
     match reply:
         case str():
             return load(reply) if ":" in reply else CLASSES.get(reply) or make_reference(reply)

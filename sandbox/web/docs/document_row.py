@@ -1,5 +1,5 @@
-"""A page in the tree of the documentation. The module imports no other module of the sandbox, because the rows of
-extensions are read at every start."""
+"""The type of the rows that declare pages of the documentation. The module imports no other module of the sandbox,
+because extensions declare such rows, and these are read at every start."""
 
 from collections.abc import Callable
 from typing import NamedTuple

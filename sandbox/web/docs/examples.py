@@ -1,7 +1,7 @@
 """A working example of every operation in every version.
 
-The document and the collections use these examples. Their order matters, because an example uses values from the
-replies to earlier examples. A test sends each example to a bank.
+The OpenAPI document and the collections for HTTP clients use these examples. The order of the examples matters, because
+an example uses values from the replies to the examples before it. A test sends each example to a bank.
 """
 
 import json
@@ -98,7 +98,8 @@ class Example:
 
 @dataclass(frozen=True)
 class PsuStep:
-    """A step in which the customer signs or consents. A control does it, so that no browser is needed (choice 10)."""
+    """A step in which the customer signs or consents. A control of the sandbox does it in the customer's place, so that
+    no browser is needed (choice 10)."""
 
     title: str
     address: str  # the name of the address in an earlier reply

@@ -47,7 +47,7 @@ def list_control_rows() -> tuple[Control, ...]:
 
 
 def is_choice(clause: str) -> bool:
-    """Whether the clause is a choice of the sandbox. The service says nothing about the matter then."""
+    """Whether the clause is a choice of the sandbox. The service then does not decide the matter."""
     return clause.startswith("choice")
 
 

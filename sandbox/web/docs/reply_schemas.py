@@ -25,7 +25,7 @@ def make_one_of(*words: str) -> fields.String:
 
 
 def with_statuses(reply: type[Schema], name: str, *words: str) -> type[Schema]:
-    """Returns the schema of the reply, which allows only these words as status."""
+    """Returns a copy of the schema `reply` that allows only `words` as status."""
     return reply.from_dict({"status": make_one_of(*words)}, name=name)
 
 
@@ -48,7 +48,7 @@ ContractOrder = Schema.from_dict(make_outcome_fields(STANDING_ORDER), name="Cont
 
 
 class FaultRow(Schema):
-    """A fault of a file, with its place, its code and a sentence."""
+    """An error that the validation found in a bulk file, with its place, its code and a sentence."""
 
     line = fields.Integer()
     path = fields.String()

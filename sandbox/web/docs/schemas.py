@@ -34,8 +34,8 @@ def make_shape(field: fields.Field[Any]) -> JsonSchema:
 
 
 def describe_field(field: fields.Field[Any]) -> JsonSchema:
-    """Returns description and clause of a field, from its row in the field table or from NOTES. Returns nothing if the
-    field has its own description, which apispec writes."""
+    """Returns description and clause of a field, from its row in the field table or from NOTES. Returns an empty
+    dictionary if the field has its own description, because apispec writes that one, or if there is no description."""
     if "description" in field.metadata:
         return {}
     if "note" in field.metadata:

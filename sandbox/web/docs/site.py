@@ -248,7 +248,7 @@ def draw_trial(root: str) -> str:
 
 @cache
 def make_markdown_reader() -> "MarkdownIt":
-    """Returns the Markdown parser, for CommonMark and tables. HTML in a Markdown text is shown as text."""
+    """Returns the parser for Markdown: CommonMark with tables. HTML in a Markdown text is shown as text."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -302,8 +302,8 @@ def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None
 
 
 def _join_tabs(tokens: "list[Token]") -> "list[Token]":
-    """Returns the tokens. If several code blocks in different languages follow each other, they become tabs of one
-    block."""
+    """Returns the tokens, in which code blocks are replaced by their HTML. Successive code blocks in different
+    languages become the tabs of one block."""
     from markdown_it.token import Token
 
     groups: list[list[Token]] = []

@@ -106,7 +106,8 @@ def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
 
 
 def answer_missing(name: str) -> Response:
-    """Returns a page that offers a search, if the caller is a browser. Raises a Refusal for any other caller."""
+    """Returns a page with status 404 that offers a search, if the caller is a browser. Raises a Refusal for any other
+    caller."""
     if request.accept_mimetypes.best_match(("application/json", "text/html")) != "text/html":
         raise Refusal(Error.NOT_FOUND, input="page")
     base = f"{find_root(request)}/_sandbox/"
