@@ -1,9 +1,9 @@
-"""The two apps in which a customer approves: the bank's own, and Zelvo, an identity app (service 5.7).
+"""The pages of the two apps in which a customer approves: the bank's own app, and Zelvo, an identity app (service 5.7).
 
-The bank's app is a tab of its own, in which the customer compares a code. Zelvo is a brand that does not exist. Its
-page opens in place, as on a phone, or on another device by a QR code. There the customer chooses the number that the
-bank's page shows. Each app has its own path, so that a TPP's app that shows the bank's pages can intercept the link to
-Zelvo, as it does with the link to a real identity app.
+The page of the bank's app opens in a new browser tab. There the customer compares its code with the code on the bank's
+page. Zelvo is an invented brand. Its page replaces the bank's page in the tab, as on a phone, or opens on another
+device by a QR code. There the customer chooses the number that the bank's page shows. Each app has its own path. So a
+TPP's app that shows the bank's pages can intercept the link to Zelvo, as it does with the link to a real identity app.
 """
 
 from dataclasses import dataclass
@@ -59,8 +59,9 @@ class AppPages:
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:
-        """Takes the customer's answer in the app. The proof in the form is computed from the approval's id, which only
-        the app knows."""
+        """Handles the form by which the customer approves or refuses in the app. Raises SessionLostError if the form
+        has no valid proof. The proof is computed from the approval's id, which only the app knows. Then redirects to
+        the bank's page if the app had replaced it in this browser, else to the app's own page."""
         approval, form = visit.path["approval"], visit.request.form
         if not compare_digest(form.get("proof", "").encode(), compute_proof(approval).encode()):
             raise SessionLostError
@@ -83,8 +84,8 @@ class AppPages:
         return redirect(visit.to(f"{APP_PATHS[self.method]}/{approval}", answered=answer, lang=language))
 
     def says_whether_it_waits(self, visit: SigningVisit) -> Response:
-        """Replies `yes` to the script of the bank's page while the approval waits for an answer in the app, and `no`
-        afterwards."""
+        """Returns `yes` while the approval waits for an answer in the app, and `no` afterwards. The script of the
+        bank's page asks for it."""
         try:
             visit.world.ask(self.find_waiting_page, visit.path["approval"])
         except Refusal:

@@ -1,7 +1,8 @@
-"""The customer's own channel at the bank (service 1, 5.7).
+"""The channel: the bank's own pages for a customer, which need no TPP (service 1, 5.7).
 
-The channel shows balances, what waits for a further signature, what leaves from the customer's accounts, and who reads
-them. The app is a tab of its own, in which the customer compares a code and approves or refuses.
+The channel shows the customer's accounts with their balances, the initiations that wait for a further signature, the
+initiations that are paid from the accounts, and the consents by which TPPs read the accounts. The page of the bank's
+app opens in a new browser tab. There the customer compares a code and approves or refuses.
 """
 
 from collections.abc import Callable
@@ -41,7 +42,8 @@ NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
 def open_channel(visit: SigningVisit) -> Response:
-    """Shows the customer's channel, or the log-in page."""
+    """Shows the customer's channel, or the log-in page if no customer has logged in. Begins a session if the browser
+    has none."""
     session_id = visit.read_session_id(CHANNEL_COOKIE)
     if visit.world.ask(find_session, session_id, signing_sessions.CHANNEL) is None:
         session_id = visit.world.act(signing_sessions.enter_channel)
@@ -61,7 +63,8 @@ def log_in(visit: SigningVisit) -> Response:
 
 
 def see_payment(visit: SigningVisit) -> Response:
-    """Shows a payment to sign. Redirects to the channel if an app has answered or has ended the session meanwhile."""
+    """Shows an initiation that the customer may sign. Redirects to the channel if the customer has already answered in
+    an app, or if the session has ended."""
     session_id = visit.read_session_id(CHANNEL_COOKIE)
     if session_id and visit.world.ask(find_session, session_id, signing_sessions.CHANNEL) is None:
         return redirect(visit.to("/channel"))
@@ -141,8 +144,9 @@ def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Resp
 def act_on_payment(
     visit: SigningVisit, verb: Verb, *arguments: str, news: str = "", again: Show = show_refusal
 ) -> Response:
-    """Calls `verb` on the payment for the customer. Then redirects to the channel. The channel shows `news`. If the
-    bank refuses, the function `again` makes the reply."""
+    """Calls `verb` on the payment for the customer. Then redirects to the channel, which shows the message `news`. If
+    `news` is empty, the message says that the payment is signed, or that it waits for a further signature. If the bank
+    refuses, the function `again` makes the reply."""
     session_id, _ = visit.read_form(CHANNEL_COOKIE)
     try:
         status = visit.world.act(verb, session_id, visit.path["payment_id"], *arguments)
@@ -193,7 +197,8 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
 
 
 def read_channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
-    """Returns everything that the channel shows. Before the log-in, these are only the customers who may log in.
+    """Returns the values that the channel shows. Before the log-in, and for a customer who has blocked the channel,
+    these are only the list of all customers and `likely`, the first unblocked customer who has something to sign.
     `pages` has the page number of each list."""
     session = signing_sessions.demand_session(bank, session_id, signing_sessions.CHANNEL)
     customer = session.customer
@@ -220,7 +225,8 @@ def is_blocked(bank: Bank, customer: str) -> bool:
 
 
 def find_logged_in_session(bank: Bank, session_id: str) -> Session:
-    """Returns the session of the channel. Raises Refusal if its customer has blocked the channel."""
+    """Returns the session of the channel. Its customer is None before the log-in. Raises Refusal if the customer has
+    blocked the channel."""
     session = signing_sessions.demand_session(bank, session_id, signing_sessions.CHANNEL)
     if session.customer is not None:
         accounts.demand_unblocked(bank, session.customer)
@@ -257,8 +263,8 @@ def make_consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
 
 
 def find_news_about(bank: Bank, session_id: str, subject_id: str) -> str:
-    """Returns the news that the customer has signed or refused an initiation in the app. Returns an empty text before
-    that."""
+    """Returns the key of the message about the answer that the customer gave in the app: `signed`, `waiting` (a further
+    signature is missing) or `refused`. Returns an empty text if the customer has not answered."""
     session, initiation = bank.sessions.get(session_id), bank.find_initiation(subject_id)
     if session is None or initiation is None or session.subject != subject_id:
         return ""

@@ -1,7 +1,7 @@
-"""Reads from the bank what the pages show of an initiation or a consent that waits for a PSU.
+"""Reads from the bank the values that the pages show of an initiation or a consent that waits for a PSU.
 
-A `SigningPage` holds everything about one address, one initiation in the channel or one approval in the app. Its `view`
-has the parts that differ by kind: a payment, a standing order, a file or a consent.
+A `SigningPage` has all values for one address, one initiation in the channel or one approval in the app. Its `view` has
+the values that differ by kind: a payment, a standing order, a file or a consent.
 """
 
 import math
@@ -77,7 +77,7 @@ class SingleView:
 
     @property
     def is_named(self) -> bool:
-        """Whether the TPP named the account that pays. The PSU has nothing to choose then."""
+        """Whether the TPP named the account that pays. If it did, the PSU does not choose an account."""
         return self.order.debtor is not None
 
     @property
@@ -171,7 +171,7 @@ class ConsentView:
 
     @property
     def is_named(self) -> bool:
-        """Whether the TPP named the account. The PSU has nothing to choose then."""
+        """Whether the TPP named the account. If it did, the PSU does not choose an account."""
         return not consent_sessions.needs_choice(self.address)
 
 
@@ -180,13 +180,13 @@ View = InitiationView | ConsentView
 
 
 def make_view(bank: Bank, initiation: Initiation, chosen_debtor: Debtor | None) -> InitiationView:
-    """Returns the view of an initiation. `chosen` is the account that the PSU chose in this session, or None."""
+    """Returns the view of an initiation. `chosen_debtor` is the account that the PSU chose in this session, or None."""
     return VIEWS[initiation.kind](bank, initiation, chosen_debtor or initiation.debtor)
 
 
 def make_listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
-    """Returns the view of an initiation for a list. The view of a file has all bulks without errors, even if the file
-    is over."""
+    """Returns the view of an initiation for a list. The view of a file has all bulks without errors, even if they can
+    no longer be paid."""
     if isinstance(initiation, BulkFile):
         return _make_file_view(bank, initiation, [part for part in initiation.parts if not part.findings])
     return make_view(bank, initiation, None)
@@ -309,8 +309,8 @@ def _find_date_of_replaced_consent(bank: Bank, address: ConsentAddress, customer
 
 
 class MethodChoice(NamedTuple):
-    """The customer's signing methods and the method in use. If that method is an app, also the approval that waits in
-    it."""
+    """The customer's signing methods, and the method in use. If the method in use is an app, also the approval for
+    which the customer is asked in that app."""
 
     offers: tuple[Offer, ...] = ()  # each with the reason for which it is refused
     method: str = CARD_READER  # as the customer chose, else the first that is permitted
@@ -340,7 +340,7 @@ class CompartmentOption(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The value in the form."""
+        """The value by which the form names the compartment."""
         return f"{self.account.iban} {self.currency}"
 
 
@@ -371,7 +371,8 @@ class SigningPage:
 
     @property
     def chosen_option(self) -> str:
-        """The form's value of the compartment that the PSU chose before."""
+        """The value by which the form names the compartment that the PSU has chosen, or an empty text if the PSU has
+        not chosen."""
         debtor = self.session.debtor
         return f"{debtor.iban} {debtor.currency}" if debtor else ""
 
@@ -381,13 +382,13 @@ class SigningPage:
 
 
 def find_session(bank: Bank, session_id: str, address: str) -> Session | None:
-    """Returns a copy of the session, or None if it does not belong to this address."""
+    """Returns a copy of the session. Returns None if there is no such session, or if it belongs to another address."""
     session = bank.sessions.get(session_id)
     return copy(session) if session is not None and session.address == address else None
 
 
 def make_page_in_app(bank: Bank, approval: str) -> SigningPage:
-    """Returns the page of what the customer approves in the app."""
+    """Returns the page of the initiation or consent that the customer is asked to approve in the app."""
     session = confirmations.find_waiting_session(bank, approval)
     initiation = confirmations.make_approval_request(bank, session).initiation
     return make_signing_page(bank, session, initiation or consent_sessions.find_waiting_address(bank, session.address))
@@ -480,13 +481,13 @@ def _list_options(bank: Bank, customer: str | None, initiation: Initiation) -> t
 
 
 def count_seconds_until(bank: Bank, end: datetime) -> int:
-    """Returns the bank time that is left in whole seconds, or 0 if no time is left."""
+    """Returns the bank time that is left until `end` in whole seconds, rounded up, or 0 if no time is left."""
     return max(0, math.ceil((end - bank.clock.now).total_seconds()))
 
 
 def list_methods(bank: Bank, session: Session, initiation: Initiation | None) -> MethodChoice:
-    """Returns the customer's signing methods, with the method in use and the approval that waits. A risk may have the
-    bank refuse some of the methods."""
+    """Returns the customer's signing methods, with the method in use and the approval that waits in an app. The offer
+    of a method says so if the bank refuses it because of a risk."""
     if session.customer is None:
         return MethodChoice()
     methods = signing_methods.list_offers(bank, SigningAttempt(session.customer, initiation, session.debtor))

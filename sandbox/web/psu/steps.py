@@ -1,7 +1,8 @@
 """The steps at an address: log in, choose accounts, read, sign or refuse (service 1, 4.7; choice 5, choice 8).
 
 A signing address and a consent address have the same steps, but the steps call other verbs of the bank: see SIGNING and
-CONSENTING. The bank decides which step is open. A page shows the requested step, or the first open step before it.
+CONSENTING. The bank decides which steps the PSU has done. A page shows the requested step, or an earlier step if that
+is not done.
 """
 
 from collections.abc import Callable, Mapping
@@ -63,8 +64,8 @@ class AddressSteps:
     read_choice: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # None if the page does not offer it
 
     def open_address(self, visit: SigningVisit) -> Response:
-        """Shows the first page. A second visit continues the session, but a new session begins if the visit has another
-        `state`."""
+        """Shows the first step that the PSU has not done. If the browser has opened this address before, its session
+        continues. But if the address now has another `state`, a new session begins."""
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
             raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
@@ -77,7 +78,7 @@ class AddressSteps:
         return with_session(visit, self.show(visit, session_id, "review"), name_address_cookie(token), session_id)
 
     def see_step(self, visit: SigningVisit) -> Response:
-        """Shows a step. Redirects to the TPP if an app has answered meanwhile."""
+        """Shows a step. Redirects to the TPP if the customer has already answered in an app."""
         session_id = visit.read_session_id(name_address_cookie(visit.path["token"]))
         session = visit.world.ask(find_session, session_id, visit.path["token"])
         if session is not None and session.callback:
@@ -122,8 +123,8 @@ class AddressSteps:
         )
 
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """Stores the PSU's choice if the page offers it. Otherwise shows the page again. The bank checks once more who
-        owns the accounts."""
+        """Stores the PSU's choice if the page offers it. Otherwise shows the page again. The bank itself also checks
+        whether the PSU owns the accounts."""
         choice = self.read_choice(visit, visit.world.ask(self.make_page, session_id, token))
         if choice is None:
             return self.show(visit, session_id, self.choice, self.problem)
@@ -156,12 +157,14 @@ class AddressSteps:
         return leave(visit, visit.world.act(confirmations.confirm_by_biometrics, session_id, token))
 
     def make_page(self, bank: Bank, session_id: str, token: str) -> SigningPage:
-        """Returns the page of an address. Raises Refusal if the address is over or outdated."""
+        """Returns the page of an address. Raises Refusal if the address has expired, or if its initiation or consent
+        does not wait for the PSU any more."""
         subject = self.waiting(bank, token)
         return make_signing_page(bank, signing_sessions.demand_session(bank, session_id, token), subject)
 
     def show(self, visit: SigningVisit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
-        """Shows the requested step, or the first open step before it."""
+        """Shows the requested step, or an earlier step if the PSU has not done it. `wrong` is the reason why the sent
+        form was refused, if it was."""
         token = visit.path["token"]
         page = visit.world.ask(self.make_page, session_id, token)
         choice, payee = () if page.view.is_named else (self.choice,), ("payee",) if page.payee else ()
@@ -200,8 +203,9 @@ class AddressSteps:
 
 
 def describe_payee_check(page: SigningPage) -> dict[str, Any]:
-    """Returns whether the verification of payee had another outcome than `match`, and whether it stops the payment. For
-    a file, also returns how many payees with such an outcome are not listed."""
+    """Returns whether the verification of payee had another outcome than `match`, and whether that stops the payment.
+    For a file, also returns how many payees with such an outcome are not listed. Returns an empty dictionary if there
+    was no verification."""
     if page.payee is None:
         return {}
     if isinstance(page.payee, PayeeView):
@@ -242,7 +246,7 @@ def render_signing_page(
 
 
 def draw_qr_code(address: str) -> Markup:
-    """Returns the image of a QR code, which is black on white even on a dark page."""
+    """Returns the image of a QR code as SVG. The code is black on white, even on a dark page."""
     import segno
 
     image = segno.make(address, micro=False)
@@ -250,15 +254,15 @@ def draw_qr_code(address: str) -> Markup:
 
 
 def read_code(text: str) -> str | None:
-    """Returns the digits of a code, or None if the text is no code. A text that is no code does not count as a wrong
-    try."""
+    """Returns the digits of a code. Returns None if the text does not have the form of a code. Such a text does not
+    count as a wrong try."""
     code = "".join(text.split())
     return code if len(code) == signing_sessions.CODE_DIGITS and code.isascii() and code.isdigit() else None
 
 
 def leave(visit: SigningVisit, callback: str) -> Response:
-    """Redirects the customer to the TPP. If there is no callback address after a refusal, shows a page of the bank that
-    says how the visit ended."""
+    """Redirects the customer to the TPP at `callback`. If `callback` is empty, no callback follows a refusal by the
+    customer. Then shows a page of the bank that says how the visit ended."""
     if not callback:
         return render_ending(visit, Ending("cancelled", 200))
     response = redirect(callback)

@@ -1,8 +1,9 @@
-"""A visit of the bank's pages: its session, its language, its forms, the page that it gets, and how it ends.
+"""A visit, which is one request to the bank's pages: its session, its language, its forms, its reply, and the page that
+ends it.
 
 A browser holds a session in a cookie, one cookie for each address. A form carries a proof that only the holder of the
-session can know, so another site cannot send it. `answer` calls the view of a path. A view that cannot go on raises
-`SessionLostError` or a Refusal, and the visit ends with a page that says why and links onward.
+session can know, so another site cannot send the form. `answer` calls the view of a path. A view that cannot go on
+raises `SessionLostError` or a Refusal. The reply is then a page that says why, with a link to go on.
 """
 
 from collections.abc import Mapping
@@ -91,9 +92,9 @@ class SigningVisit:
         return PAGES if self.world.decisions.screens_in_english == "on" else SCREENS
 
     def choose_language(self, initiation: str | None = None, customer: str | None = None) -> str:
-        """Returns the language of the page. The PSU's choice on the page comes first, then a browser that prefers
-        English. Then come the languages of the initiation, the browser and the customer, and last French. An initiation
-        cannot ask for English."""
+        """Returns the language of the page. It is the first of these that is known: the PSU's choice on the page,
+        English if the browser prefers it and the pages have it, the language of the initiation, that of the browser,
+        that of the customer, French. An initiation cannot ask for English."""
         browser = choose_screen_language(
             read_languages(self.request.headers.get("Accept-Language", "")), self.languages
         )
@@ -101,14 +102,14 @@ class SigningVisit:
         return self.chosen or english or initiation or browser or customer or next(iter(SCREENS))
 
     def to(self, path: str, /, **query: str) -> str:
-        """The address of another page, in the chosen language."""
+        """Returns the address of another page. The address keeps the language that the PSU chose."""
         if self.chosen:
             query["lang"] = self.chosen
         return f"{self.root}{path}?{urlencode(query)}" if query else f"{self.root}{path}"
 
     def in_language(self, code: str, path: str) -> str:
-        """Returns the address of this page in another language, with the rest of the query. If the reply shows the page
-        of another path than it was sent to, `path` is that page's path, else empty."""
+        """Returns the address of the shown page in another language, with the rest of the query. `path` is the path of
+        the shown page. It is empty if that is the path of the request."""
         query = quote(self.request.query_string, safe=QUERY_MARKS)
         other_parameters = [part for part in query.split("&") if part and part.partition("=")[0] != "lang"]
         return f"{self.root + path if path else ''}?{'&'.join([*other_parameters, f'lang={code}'])}"
@@ -137,8 +138,8 @@ def redirect(address: str) -> Response:
 
 
 def name_address_cookie(token: str) -> str:
-    """Returns the name of the cookie for one address. Two tabs at two addresses have two cookies, and so two
-    sessions."""
+    """Returns the name of the cookie for one address. Each address has its own cookie, so two tabs with two addresses
+    have two sessions."""
     return f"psu-{token[:16]}"
 
 
@@ -155,10 +156,11 @@ def with_session(visit: SigningVisit, response: Response, cookie: str, session_i
 
 
 def find_form_targets(callback: str) -> str:
-    """Returns the source for the Content-Security-Policy to which a form may redirect.
+    """Returns the source that the Content-Security-Policy must allow as target of forms, so that a form may redirect to
+    `callback`.
 
-    A callback on a loopback address often redirects to another port there, so all ports of that address are allowed.
-    The policy cannot name an IPv6 address, so the whole scheme is allowed for it.
+    A callback on a loopback address often redirects to another port of that address, so all its ports are allowed. The
+    policy cannot name an IPv6 address, so the whole scheme is allowed for it.
     """
     parts = urlsplit(callback)
     host = (parts.hostname or "").lower()
@@ -187,9 +189,9 @@ def render(
     path: str = "",
     **facts: Any,
 ) -> Response:
-    """Returns a page in one language. If its form was refused, `wrong` is the reason, and the form keeps its values.
-    `forms` are further addresses to which its forms may redirect. If the form was sent to another path, `path` is the
-    page's own path."""
+    """Returns a page in one language. If the form of the page was refused, `wrong` is the reason, and the form keeps
+    its values. `forms` are further addresses to which the forms of the page may redirect. `path` is the path of the
+    page if the request was sent to another path, else empty."""
     text = (
         load_templates()
         .get_template(f"{template}.html")
@@ -216,7 +218,8 @@ def render(
 
 
 def describe_problem(language: str, wrong: str | Refusal) -> str:
-    """Returns the sentence about a refused form. `wrong` is a key of the catalogue, or a refusal of the bank."""
+    """Returns the sentence that says why a form was refused. `wrong` is a key of the catalogue, or a refusal of the
+    bank. If it is empty, returns an empty text."""
     if isinstance(wrong, str):
         return say(language, wrong) if wrong else ""
     facts = {"country": name_country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
@@ -227,8 +230,8 @@ def describe_problem(language: str, wrong: str | Refusal) -> str:
 
 @lru_cache(maxsize=64)
 def make_headers(forms: str = "") -> dict[str, str]:
-    """Returns the headers of a page. Forms may redirect to addresses in `forms`, outside this bank. A TPP may open the
-    page in a window and access that window."""
+    """Returns the headers of a page. `forms` are addresses outside this bank to which the forms of the page may
+    redirect. A TPP may open the page in a window and access that window."""
     policy = write_policy(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'", connect="'self'")
     return make_page_headers(policy, opener="unsafe-none")
 
@@ -342,8 +345,8 @@ def see_file(visit: SigningVisit) -> Response:
 
 
 def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
-    """Calls the view of that name. If the view raises a refusal, shows the page that ends the visit. Fault rules apply
-    to pages too."""
+    """Calls the view `name`. If the view raises a refusal, returns the page that ends the visit. Fault rules apply to
+    pages too."""
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(find_world_of_request(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.faults.find_for_call("psu_page", None)

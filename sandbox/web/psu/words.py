@@ -29,13 +29,13 @@ def say(language: str, key: str, kind: str = "", **facts: object) -> str:
 
 
 def spell_number(language: str, number: int) -> str:
-    """Returns a small number as a word. Returns its digits if the language has no word for the number here."""
+    """Returns a small number as a word, or in digits if the catalogue has no word for it."""
     return read_catalogue(language).get(f"number {number}", str(number))
 
 
 def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
-    """Returns the sentence for an error and its cause. `facts` are translated facts, which take the place of the
-    refusal's facts."""
+    """Returns the sentence about a refusal. `facts` are translated facts, which replace the refusal's own. Uses the
+    sentence for the error and its cause, else the sentence for the error, else a general one."""
     values = {**refusal.facts, **facts}
     name = refusal.error.name
     cause = values.get("which", values.get("left"))
@@ -50,7 +50,7 @@ def write_count(language: str, key: str, number: int) -> str:
 
 
 def write_amount(language: str, money: Money) -> str:
-    """Returns an amount as `1 234,80 €` or `€ 1.234,80`, with blanks that do not break."""
+    """Returns an amount as `1 234,80 €` or `€ 1.234,80`, with non-breaking spaces."""
     from babel.numbers import format_currency
 
     return format_currency(money.number, money.currency, locale=PAGES[language].locale)
