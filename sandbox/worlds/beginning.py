@@ -32,7 +32,7 @@ _packed: deque[tuple[list[Any], bytes]] = deque(maxlen=8)  # what was packed las
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """All inputs that determine a world, together with its log."""
+    """The inputs from which a world is made. Together with its log, they determine everything in its bank."""
 
     fixtures: Fixtures
     seed: int
@@ -47,7 +47,7 @@ class Beginning:
 
 @stored_as("ControlState")
 class ControlState(NamedTuple):
-    """The clock's pace, faults and barriers of a world, which testers set and which are not in its log."""
+    """The clock's pace, the fault rules and the barriers of a world. Testers set them, and they are not in its log."""
 
     pace: Pace
     faults: OrderedFaults
@@ -59,9 +59,10 @@ def make_bank(beginning: Beginning, opening: datetime) -> Bank:
 
 
 def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
-    """Encodes a beginning: a line of JSON with the values of this world, then the shared values, compressed.
+    """Encodes a beginning and the opening, which is the bank time at which the world began. The first line is JSON with
+    the values of this world alone. The values in ALIKE follow, compressed.
 
-    Many worlds have the same shared values, so a page of 1,000 worlds decodes them once.
+    Most worlds of a server have the same values in ALIKE. So a page of 1,000 worlds decodes them once.
     """
     alike = [getattr(beginning, name) for name in ALIKE]
     own = {row.name: getattr(beginning, row.name) for row in fields(Beginning) if row.name not in ALIKE}
@@ -69,8 +70,8 @@ def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
 
 
 def _pack_alike(alike: list[Any]) -> bytes:
-    """Compresses the shared values of a beginning. Caches the result for the same objects, because this step takes most
-    of the time of making a world."""
+    """Compresses the values of ALIKE. Caches the result for the same objects, because compressing takes most of the
+    time of making a world."""
     for earlier, packed_fields in tuple(_packed):
         if all(map(is_, earlier, alike)):
             return packed_fields
@@ -80,7 +81,8 @@ def _pack_alike(alike: list[Any]) -> bytes:
 
 
 def read_beginning(content: bytes) -> tuple[Beginning, datetime]:
-    """Returns the beginning and the opening. Raises ValueError or TypeError if the content is not as it was written."""
+    """Returns the beginning, and the opening, which is the bank time at which the world began. Raises ValueError or
+    TypeError if the content cannot be decoded."""
     line, _, packed_fields = content.partition(b"\n")
     own = decode_bytes(line)
     if not isinstance(own, dict) or not isinstance(opening := own.pop("opening", None), datetime):
@@ -89,7 +91,7 @@ def read_beginning(content: bytes) -> tuple[Beginning, datetime]:
 
 
 def read_controls(content: bytes) -> ControlState:
-    """Decodes the control state. Raises ValueError if the content is not as it was written."""
+    """Decodes the control state. Raises ValueError if the content cannot be decoded."""
     controls = decode_bytes(content)
     if not isinstance(controls, ControlState):
         raise ValueError("it is no state of controls")
@@ -106,7 +108,8 @@ def _read_alike(packed_fields: bytes) -> dict[str, Any]:
 
 
 def compute_seed(seed: int, name: str) -> int:
-    """Returns the seed of a world. `default` has the server's seed, other worlds another seed with the same people."""
+    """Returns the seed of a world. The world `default` has the server's seed. Every other world has a seed of its own
+    that gives the same people."""
     if name == "default":
         return seed
     own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
@@ -114,18 +117,21 @@ def compute_seed(seed: int, name: str) -> int:
 
 
 def compute_secret(secret: str, name: str) -> str:
-    """Returns the secret of a world. Neither the server's secret nor another world's can be computed from it."""
+    """Returns the secret of a world, which is empty if the server has none. Neither the server's secret nor another
+    world's can be computed from it."""
     if not secret:
         return ""
     return blake2b(f"world/{name}".encode(), key=bytes.fromhex(secret), digest_size=SECRET_BYTES).hexdigest()
 
 
 def change_seed(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
-    """Returns the beginning with another seed. Ids and tokens follow from it alone unless the server is `guarded`."""
+    """Returns the beginning with another seed. Removes its secret unless the server is `guarded`, so that ids and
+    tokens follow from the seed alone."""
     return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
 
 
 def compute_nth_id(beginning: Beginning, number: int) -> str:
-    """Returns a version 4 UUID for the reply to a call without an id. It does not use the bank's mint."""
+    """Returns the id for the reply to the world's call with this number, if the caller sent none. It is a version 4
+    UUID. The bank's mint is not used, so later ids of the bank do not depend on such calls."""
     text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
     return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

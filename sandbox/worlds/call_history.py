@@ -1,11 +1,12 @@
 """The answered calls of a world, and the states (attachments) that other packages attach to the world.
 
-A call is added when its reply is complete, and waits. The waiting calls are delivered to their observers together: once
-enough wait, when somebody looks, and before anything changes that affects their judgement.
+A call is added when its reply is complete, and waits. The waiting calls are later delivered together to their
+observers, which are functions that record or judge calls. They are delivered once 16 wait, when somebody reads the
+calls, and before the bank changes in a way that may affect how they are judged.
 
-With a store, the calls are written within a second. Calls that are written together are a portion. An orderly end
-writes all. If several servers share a store, the numbers of calls come from the database, and each server reads the
-others' portions when somebody looks.
+With a store, the calls are written within a second. Calls that are written together are a portion. An orderly end of
+the server writes all. If several servers share a store, the numbers of calls come from the database, and each server
+loads the portions of the others when somebody reads the calls.
 
 An attachment is the state of another package, such as the referee. It is written with the calls, and made anew if it
 cannot be read. The bank's money does not depend on calls and attachments, so damaged ones are noted and left out.
@@ -71,7 +72,7 @@ class OwnerWorld(Protocol):
 
 
 class Portion(NamedTuple):
-    """Answered calls that are stored in one row, with the packed observations of the referee about them."""
+    """Answered calls that are stored in one row. `observed` has what the referee observed of them, as bytes."""
 
     number: int
     last: int  # number of the last call so far
@@ -81,7 +82,7 @@ class Portion(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredAttachments:
-    """The attachments of a world and its counts, as a store has them."""
+    """The attachments of a world and the counts of its calls, as the store has them."""
 
     made: int = 0  # calls, ever
     limits: Any = None
@@ -99,8 +100,8 @@ class CallHistory:
         self.begin()
 
     def begin(self, exchanges: Sequence[Exchange] = (), made: int = 0, *, is_loaded: bool = True) -> None:
-        """Drops all calls and starts with `exchanges`. If `is_loaded` is false, the database has calls of this world,
-        which must be loaded before others are added."""
+        """Drops all calls and starts with `exchanges`. If `is_loaded` is false, the store has calls of this world. They
+        must be loaded before new calls are written."""
         self.is_loaded = is_loaded
         self.recent: Recent[Exchange] = Recent(exchanges)
         self.made = made  # calls, ever
@@ -121,7 +122,8 @@ class CallHistory:
         return bool(self._waiting)
 
     def add(self, record: Record) -> NumberedCall[Any]:
-        """Adds an answered call to the waiting calls, which `deliver` later passes to their observers."""
+        """Adds an answered call to the waiting calls, and returns it with its number and id. `deliver` later passes it
+        to its observer."""
         world = self._world
         with world.lock:
             bank = world.bank  # which may be loaded, with its calls
@@ -138,7 +140,8 @@ class CallHistory:
     def deliver(self) -> None:
         """Passes the waiting calls to their observers, in order.
 
-        An observer's failure is logged and not raised, because the present caller seldom causes it.
+        An observer's failure is logged and not raised, because the caller that triggers the delivery has seldom made
+        the call that failed.
         """
         world = self._world
         with world.lock:
@@ -161,7 +164,8 @@ class CallHistory:
                     log.exception("the calls %s were answered, and cannot be observed", ids)
 
     def add_observed(self, exchanges: list[Exchange], most: int, weight_max: int) -> int:
-        """Adds observed calls to the list of calls. Returns the bytes that they add."""
+        """Adds calls to the list of calls, after their observer has processed them. Drops the oldest calls beyond
+        `most` calls or `weight_max` bytes. Returns the bytes of the added calls."""
         if self._world.store is not None:
             self._unwritten += exchanges
         return self.recent.add(exchanges, most, weight_max)
@@ -169,14 +173,14 @@ class CallHistory:
     # Looking at them
 
     def list_all(self) -> list[Exchange]:
-        """Returns the calls that are still stored, from all servers."""
+        """Returns the calls that are not dropped yet, including those of other servers."""
         return list(self._read().recent)
 
     def list_after(self, number: int) -> list[Exchange]:
         return [exchange for exchange in self.list_all() if exchange.seq > number]
 
     def find(self, request_id: str) -> Exchange | None:
-        """Returns the last call with an id, or None."""
+        """Returns the last call with this id, or None."""
         return next((call for call in reversed(self.list_all()) if call.request_id == request_id), None)
 
     def _read(self) -> "CallHistory":
@@ -191,7 +195,7 @@ class CallHistory:
 
     @property
     def weight(self) -> int:
-        """The bytes in memory, approximately."""
+        """The approximate bytes of the calls in memory."""
         return sum(calls.weight for calls in self._list_weighed())
 
     def forget(self, share: int) -> None:
@@ -207,12 +211,13 @@ class CallHistory:
 
     @property
     def limits(self) -> Limits | SharedLimits:
-        """Returns the counts of the clients' calls: from memory, or from the database if servers share the world."""
+        """The counts of the clients' calls: in memory, or in the database if servers share the world."""
         world = self._world
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
     def is_first_use(self, axis: str, operation: str) -> bool:
-        """Whether no earlier call of this world asked this for the same axis and operation. Notes that it was asked."""
+        """Returns True the first time that it is called for this axis and operation in this world, and False later. So
+        an axis can affect only the first call of each operation."""
         world = self._world
         if world.store is not None and world.is_shared:
             return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1
@@ -222,14 +227,16 @@ class CallHistory:
 
     @property
     def attachments(self) -> dict[str, Any]:
-        """The attachments by name. An attachment that was not used since the world was loaded is still bytes."""
+        """The attachments by name. An attachment that was not used since the world was loaded is still its stored
+        bytes."""
         with self._world.lock:
             assert self._world.bank
             self.deliver()
             return self._attachments
 
     def attach(self, name: str, make: Callable[[bytes | None], Attachment]) -> Attachment:
-        """Returns an attachment. `make` creates it at its first use, from its stored bytes if there are any."""
+        """Returns the attachment with this name. At its first use since the world was loaded, `make` creates it from
+        its stored bytes, or from None if nothing is stored."""
         with self._world.lock:
             assert self._world.bank
             attachment: Attachment | bytes | None = self._attachments.get(name)
@@ -238,20 +245,22 @@ class CallHistory:
             return attachment
 
     def touch(self) -> None:
-        """Marks an attachment as changed, so that it is written."""
+        """Marks the attachments as changed, so that they are written within a second."""
         self.touched(self)
 
     def observe(self, observed: Sequence[Any], pack: Callable[[list[Any]], bytes]) -> None:
-        """Stores observations of a shared world. The referee judges them when somebody reads its findings."""
+        """Adds observations of calls to those that the next `write` stores. `pack` makes bytes of them. Only worlds
+        that servers share need this: the referee judges the observations of all servers when somebody reads its
+        findings."""
         with self._world.lock:
             self._observed += observed
             self._pack = pack
             self.touched(self)
 
     def take_unjudged(self) -> list[bytes]:
-        """Returns and removes the observations that no server has judged yet.
+        """Returns and removes the packed observations that no server has judged yet.
 
-        A state file can have such observations if it is a copy of a database.
+        The world of a state file has such observations only if the file is a copy of a database that servers shared.
         """
         if self._world.is_shared:
             self.write()
@@ -268,7 +277,8 @@ class CallHistory:
         return bool(self._unwritten or self._observed)
 
     def write(self) -> bool:
-        """Stores new calls and the attachments. Returns False if the store could not be written."""
+        """Stores new calls and the attachments. Returns False if the store could not be written. Returns True without
+        storing anything if the world was dropped or its calls are not loaded."""
         world, store = self._world, self._world.store
         assert store is not None
         with world.lock:
@@ -301,7 +311,7 @@ class CallHistory:
         return True
 
     def _write_portion(self, store: Store, row: int, calls: list[Exchange], observed: list[Any], oldest: int) -> None:
-        """Writes a portion of calls, and deletes the portions before `oldest`."""
+        """Writes a portion of calls. Deletes the portions whose calls all have numbers up to `oldest`."""
         number = count_up(store, row, PORTIONS, 1)
         last = calls[-1].seq if calls else self.made
         packed_observations = self._pack(observed) if observed else b""
@@ -345,7 +355,8 @@ class CallHistory:
 
 
 def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iterator[Portion]:
-    """Yields the portions of a world except those in `skipped`. Notes a damaged portion and yields it without calls."""
+    """Yields the portions of a world except those whose numbers are in `skipped`. Notes a damaged portion and yields it
+    without calls."""
     select = store.database.select
     for (number,) in select("SELECT portion FROM calls WHERE world = ? ORDER BY portion", row):
         if number in skipped:
@@ -364,7 +375,8 @@ def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iter
 
 @contextmanager
 def note_damage_within(store: Store, row: int) -> Iterator[None]:
-    """Within the block, notes an error as damage of the store and suppresses it, unless the database is unreachable."""
+    """Suppresses an error in the block, and notes in the store that calls or findings of the world are damaged. A
+    StateFileError that is not a DamageError is raised, because then the store could not be read."""
     try:
         yield
     except Exception as fault:  # whatever damaged content leads to
@@ -397,8 +409,8 @@ def write_attachments(store: Store, row: int, attachments: StoredAttachments) ->
 
 
 def read_attachments(store: Store, row: int) -> StoredAttachments:
-    """Returns the stored attachments, which are the counts of calls and what the listening extensions remember, without
-    damaged ones. If another version of them stored it, returns only the counts."""
+    """Returns the stored attachments and counts of calls of a world. Notes damaged ones and returns empty ones instead.
+    If another version of the program or of the listening extensions stored them, returns only the counts."""
     rows = store.database.select("SELECT content, digest FROM aside WHERE world = ?", row)
     stored = StoredAttachments()
     for content, digest in rows:
@@ -415,7 +427,8 @@ def read_attachments(store: Store, row: int) -> StoredAttachments:
 
 @cache
 def compute_attachments_digest() -> str:
-    """Returns a digest of the program that can read the attachments, including the extensions that listen to calls."""
+    """Returns a digest of the source files that define the stored attachments, including the extensions that listen to
+    calls."""
     listening = (str(place) for place in list_folders("listener"))
     return digest_of_parts((*PARTS, *listening), compute_program_digest().encode())
 
@@ -436,7 +449,7 @@ class CallWriter:
         store.before_close.append(self.close)
 
     def touch(self, history: CallHistory) -> None:
-        """Registers a history that has something to write."""
+        """Registers a history that has something to write, and starts the thread at the first call."""
         self._touched[id(history)] = history
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="calls", daemon=True)
@@ -459,7 +472,8 @@ class CallWriter:
                     self._touched[id(history)] = history
 
     def close(self) -> None:
-        """Writes all calls when the server ends. Waits only a short time for a database, which may not answer."""
+        """Writes all calls when the server ends. For a shared database, which may not answer, it waits at most
+        ENDS_WITHIN seconds."""
         self._ends.set()
         last = threading.Thread(target=self.write_all, name="last calls", daemon=True)
         last.start()

@@ -49,7 +49,7 @@ class Exchange(NamedTuple):
 
 
 def shorten(exchange: Exchange) -> Exchange:
-    """Returns the call with the caller's texts cut to their bounds."""
+    """Returns the call with a path, rule and client name that are cut if they are too long."""
     client, path, rule = exchange.client_id, exchange.path, exchange.rule
     if len(path) <= PATH_MAX and len(rule) <= RULE_MAX and (client is None or len(client) <= NAME_MAX):
         return exchange
@@ -58,12 +58,12 @@ def shorten(exchange: Exchange) -> Exchange:
 
 
 def describe_call(exchange: Exchange) -> dict[str, Any]:
-    """Returns a call as a dict for lists and reports."""
+    """Returns the fields of a call that lists and reports show."""
     return {name: getattr(exchange, name) for name in DESCRIBED} | {"at": write_instant(exchange.at)}
 
 
 class Record(Protocol):
-    """An answered call with its reply, which the web adds to the world."""
+    """An answered call with its reply, as the web package adds it to the world."""
 
     @property
     def request_id(self) -> str:
@@ -71,7 +71,8 @@ class Record(Protocol):
 
     @property
     def observe(self) -> "Observe":
-        """The function that gets this call. It gets neighbouring calls with the same function together, in order."""
+        """The function that gets this call after its reply. If several calls in a row have the same function, it gets
+        them together, in order."""
 
 
 R = TypeVar("R", bound=Record, covariant=True)
@@ -86,7 +87,7 @@ class NumberedCall(NamedTuple, Generic[R]):
     record: R
 
 
-# Of a world, whose bank is at hand: it is as it was when these calls were answered, in all that they are judged by.
+# Gets the world, its bank and the calls. What the calls are judged by is in the bank as it was when they were answered.
 Observe = Callable[[Any, Bank, list[NumberedCall[Any]]], None]
 
 
@@ -100,7 +101,7 @@ Item = TypeVar("Item", bound=Weighed)
 
 
 class Recent(deque[Item]):
-    """The newest items, bounded in number and in bytes. The last item always stays."""
+    """The newest items, bounded in number and in bytes. The last item is never dropped by the bounds."""
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
         super().__init__(items)

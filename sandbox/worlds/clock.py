@@ -1,12 +1,12 @@
 """The clock of a world: bank time = base + rate x elapsed real time.
 
-Bank time never goes back. Without a store, and with a file, real time is the machine's, which may be set back. Then a
-SteadyClock stops for a moment, or continues from its last time. A file stores how far the clock came, so this also
-holds after a restart.
+Bank time never goes back. Without a store, or with a state file, real time is the machine's, which may be set back.
+Then a SteadyClock stops for a moment, or continues from its last time. The state file stores how far the clock came, so
+bank time does not go back after a restart either.
 
 If servers share a store, real time is the database's, so that all of them have the same. The last change of the world
-stores its time, and no later answer has an earlier one, because a database that replaced another after a failover may
-have a clock that is behind.
+stores its time, and no later answer has an earlier time. Otherwise a failover could set bank time back, because the new
+database may have a clock that is behind.
 """
 
 import threading
@@ -27,10 +27,10 @@ MOVES_KEPT = 200
 @stored_as("Pace")
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How bank time follows real time. It is `base` at the real time `since`, and passes `rate` times as fast. A frozen
-    clock has the rate 0.
+    """How bank time follows real time. Bank time is `base` at the real time `since`, and passes `rate` times as fast as
+    real time. A frozen clock has the rate 0.
 
-    Bank time stops at the last moment that a caller may write.
+    Bank time stops at LAST_MOMENT, the latest time that a caller may write.
     """
 
     base: datetime
@@ -57,7 +57,7 @@ class ClockMove(NamedTuple):
 
 
 class WorldClock:
-    """The clock of one world. The caller holds the world's lock, except for `read_real_time`."""
+    """The clock of one world. Callers hold the world's lock, except for `read_real_time`."""
 
     def __init__(self, machine_time: Callable[[], float], store: Store | None) -> None:
         self.pace = Pace(LAST_MOMENT, 0.0, 0.0)  # until the world is read
@@ -78,17 +78,18 @@ class WorldClock:
         return self._time
 
     def note_time(self, time: float) -> None:
-        """Stores the time of a shared database, which a query just returned."""
+        """Remembers the time of the shared database, which a query just returned. From then on `read_time` needs no
+        query."""
         self.note_change(time)
         self._has_time = True
 
     def note_change(self, time: float) -> None:
-        """Stores the time of the last change. The clock never goes back behind it."""
+        """Remembers the time of the world's last change. The clock never goes back behind it."""
         self._time = max(self._time, time)
 
     def read_now(self) -> datetime:
-        """Returns bank time as computed from the pace. After a move of the clock, the bank's own time may be ahead of
-        it."""
+        """Returns bank time as computed from the pace. While a long move of the clock runs, the bank's own time is
+        already ahead of it."""
         return self.pace.compute_time(self.read_time())
 
     def read_real_time(self) -> datetime:
@@ -96,19 +97,21 @@ class WorldClock:
         return datetime.fromtimestamp(self.machine_time.real(), UTC)
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
-        """Sets bank time to `base` with a rate, and adds the move from `begin` to the list of moves."""
+        """Sets bank time to `base` with a rate. If `base` is later than `begin`, the time before, adds the move to
+        `moves`."""
         self.pace = Pace(base, self.read_time(), rate)
         if base > begin:
             self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]
 
     def keep(self) -> None:
-        """Stores the time of a running world in its state file, before a reply shows that time."""
+        """If the world is in a state file, stores its time there. Callers do this before a reply shows that time, so
+        that a restart cannot set it back."""
         if self._store is not None and self._shared is None:
             self.machine_time.keep()
 
 
 class SteadyClock:
-    """The machine's clock for the running worlds of a server. It never goes back."""
+    """The machine's clock, from which all running worlds of a server take their time. It never goes back."""
 
     def __init__(self, real: Callable[[], float], store: Store | None = None) -> None:
         self.real = real
@@ -129,8 +132,9 @@ class SteadyClock:
             return self._latest
 
     def keep(self) -> None:
-        """Stores the latest time of this clock, before a reply shows that time. Ignores a state file that cannot be
-        written, because such a file already refuses every change of a bank."""
+        """Stores the latest time of this clock plus AHEAD in the state file, if the stored time is earlier than the
+        clock's. Callers do this before a reply shows that time. Ignores a state file that cannot be written, because
+        such a file already refuses every change of a bank."""
         if self._latest > self._kept:
             with self._writing:
                 if self._latest > self._kept:

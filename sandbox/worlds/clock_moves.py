@@ -1,4 +1,5 @@
-"""Moves of a world's clock: to a time that a tester names, and to the moment at which a payment has a status."""
+"""Moves a world's clock to a time that a tester names, and computes the moment at which an initiation will have a
+status."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -23,11 +24,11 @@ MOMENTS_AT_ONCE = 100  # between two pauses
 
 
 def move_clock(world: World, change: ClockChange) -> None:
-    """Moves the clock forward, and sets its rate. Before that, reads the large bulk files that fall due on the way,
-    while other calls enter at the old time.
+    """Moves the clock forward, and sets its rate. `change` returns the new time and the rate for the present bank time.
+    Large bulk files that fall due on the way are read before, while other calls enter at the old time.
 
-    One move runs at a time, and the next move starts from its end. A long move pauses between two instants, so that
-    other calls can enter. If its caller is gone, it stops there and raises AbandonedError.
+    One move runs at a time, and the next move starts where it ended. A long move pauses between two instants, so that
+    other calls can enter. If its caller has hung up, the move stops there and raises AbandonedError.
     """
     with world.clock.moving:
         for _ in range(files_ahead.MOST):
@@ -38,7 +39,8 @@ def move_clock(world: World, change: ClockChange) -> None:
         begin, moved, has_arrived = world.bank.clock.now, 0, False
 
         def move_some(bank: Bank) -> bool:
-            """Runs some of the due events. A large file that is still unread is read at its validation."""
+            """Runs some of the due events. Returns whether the bank has reached the new time. A large file that is
+            still unread is read at its validation."""
             world.calls.deliver()
             until = max(base, bank.clock.now)
             due = bank.next_at
@@ -59,8 +61,8 @@ def move_clock(world: World, change: ClockChange) -> None:
 
 
 def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime, float, UnreadFile | None]:
-    """Returns the new time and rate of the clock, and a large file that must be read before the clock moves, or
-    None."""
+    """Returns the new time and rate of the clock, and a large bulk file that must be read before the clock moves. The
+    file is None if there is no such file."""
     world.calls.deliver()
     base, rate = change(bank.clock.now)
     if base < bank.clock.now:
@@ -70,7 +72,7 @@ def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime
 
 def foresee_status(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
     """Returns the moment at which an initiation will have the status. Computes it on a copy of the bank, so that no
-    call waits."""
+    other call waits. Raises a Refusal if the initiation will not have the status within the time `within`."""
     for _ in range(files_ahead.MOST):
         unread = world.ask(lambda bank: files_ahead.find_first_unread(bank, bank.clock.now + within))
         if unread is None:
@@ -87,8 +89,8 @@ def foresee_status(world: World, subject_id: str, target: Status, within: timede
 
 
 def copy_unless_reached(bank: Bank, subject_id: str, target: Status) -> tuple[datetime, Bank | None]:
-    """Returns bank time and a copy of the bank for the computation. The copy is None if the initiation has the status
-    already."""
+    """Returns bank time and a copy of the bank. The copy is None if the initiation has the status already. Raises a
+    Refusal if there is no such initiation, or if it can never have the status."""
     initiation = bank.find_initiation(subject_id)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
@@ -103,7 +105,7 @@ def copy_unless_reached(bank: Bank, subject_id: str, target: Status) -> tuple[da
 
 def advance_to_status(bank: Bank, subject_id: str, target: Status, within: timedelta) -> datetime:
     """Moves this bank forward until the initiation has the status, and returns that moment. Raises a Refusal if the
-    initiation does not get the status within the time `within`."""
+    initiation does not have the status within the time `within`."""
     now = bank.clock.now
     until = min(now + within, LAST_MOMENT)
     for _ in stop_when_abandoned(range(bank.decisions.due_events_max), MOMENTS_AT_ONCE):
@@ -125,7 +127,7 @@ def advance_to_status(bank: Bank, subject_id: str, target: Status, within: timed
 
 def _describe_other_moves(facts: list[Fact]) -> str:
     """Returns a text with the moves that happen in place of the awaited status, such as `; instead it becomes RJCT at
-    ...`."""
+    ...`. The text is empty if there are none."""
     changes = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]

@@ -1,7 +1,7 @@
-"""Counts of calls and notes about calls, which are neither in the bank nor in its log.
+"""Counts of calls, and notes about calls. Neither the bank nor its log has them.
 
 - The calls of each client, for the limits (service 4.1: 429).
-- The axes whose decision a call has read.
+- The axes whose decision a call has read. An axis is a point on which banks may differ.
 - The number, statuses and durations of each operation's calls, for monitoring.
 """
 
@@ -25,8 +25,8 @@ NONE = "none"  # a call that reached no operation
 
 
 class Limits:
-    """Counts of the calls per minute and of the reads per day, in bank time. A minute begins with a first call, and a
-    day at midnight."""
+    """Counts of a client's calls per minute and of its reads per day, in bank time. A minute begins with the first call
+    after the previous minute, and a day at midnight."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -69,7 +69,8 @@ class Limits:
 
 
 class SharedLimits:
-    """As `Limits`, but with counts in the database, for a world that servers share. A call takes one statement."""
+    """The same counts as `Limits`, but in the database, for a world that servers share. Counting a call takes one SQL
+    statement."""
 
     COUNT = """INSERT INTO counts VALUES (?, ?, ?, 1) ON CONFLICT (world, name) DO UPDATE SET
   since = CASE WHEN excluded.since - counts.since >= ? THEN excluded.since ELSE counts.since END,
@@ -100,14 +101,15 @@ class SharedLimits:
 
 
 def count_up(store: Store, row: int, name: str, count: int) -> int:
-    """Adds to a count that all servers share, and returns the new count."""
+    """Adds `count` to a named count of a world in the store, and returns the new count."""
     query = """INSERT INTO counts VALUES (?, ?, 0, ?)
   ON CONFLICT (world, name) DO UPDATE SET count = counts.count + excluded.count RETURNING count"""
     return int(store.database.select(query, row, name, count)[0][0])
 
 
 class AxesMet:
-    """The axes whose decisions were read since the world began, and the decisions that the present call read."""
+    """The axes whose decisions were read since the world began, and the decisions that the present call of each thread
+    has read."""
 
     def __init__(self) -> None:
         self._read: set[str] = set()  # decisions
@@ -127,13 +129,13 @@ class AxesMet:
         self._call.read = set()
 
     def end_call(self) -> set[str]:
-        """Stops collecting decisions for this thread's call. Returns the collected decisions."""
+        """Stops collecting decisions for this thread's call, and returns those that the call has read."""
         of_call: set[str] = getattr(self._call, "read", None) or set()
         self._call.read = None
         return of_call
 
     def is_first_use(self, axis: str, operation: str) -> bool:
-        """Whether no earlier call asked this for the same axis and operation. Notes that it was asked."""
+        """Returns True the first time that it is called for this axis and operation, and False later."""
         with self._lock:
             is_old = (axis, operation) in self._first_uses
             self._first_uses.add((axis, operation))
@@ -145,13 +147,14 @@ class AxesMet:
             return frozenset(self._first_uses)
 
     def restore_first_uses(self, uses: Iterable[tuple[str, str]]) -> None:
-        """Replaces the pairs for which `is_first_use` was asked by those of another world, from whose snapshot this
-        world continues."""
+        """Replaces the pairs of axis and operation for which `is_first_use` was called. `uses` are those of another
+        world, if this world continues from its snapshot."""
         with self._lock:
             self._first_uses = set(uses)
 
     def list_axes_read(self, called: bool) -> frozenset[str]:
-        """Returns the axes whose decisions were read. With `called`, includes the axes that every call reads."""
+        """Returns the axes whose decisions were read. `called` says whether the world had a call. If so, the axes that
+        every call reads are included."""
         fields_read = frozenset(self._read)
         axes_met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(fields_read))
         return axes_met | EVERYWHERE if called else axes_met

@@ -29,7 +29,7 @@ LINE = "SANDBOX_LINE"  # where an application keeps it
 @stored_as("FaultAnswer")
 @dataclass(frozen=True, slots=True)
 class FaultAnswer:
-    """A reply that a tester orders: a status, with the bank's usual body or a body of the tester."""
+    """A reply that a tester orders: a status, with the bank's usual body or a body that the tester gives."""
 
     status: int
     retry_after: int | None = None
@@ -58,7 +58,7 @@ class CallCondition:
         return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
 
     def has_number(self, count: int) -> bool:
-        """Whether `nth` permits a call. `count` is the number of the call among those that fit the condition."""
+        """Whether `nth` permits a call. `count` is the number of the call among the calls that fit the other fields."""
         return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 
@@ -81,7 +81,8 @@ class Fault:
 
 @stored_as("OrderedFaults")
 class OrderedFaults(NamedTuple):
-    """The fault rules of a world with their counts, by the number of the rule."""
+    """The fault rules of a world, and counts of calls for each rule. A count is found by the index of its rule in
+    `rules`."""
 
     rules: tuple[Fault, ...]
     met: dict[int, int]  # calls that fitted the rule
@@ -89,7 +90,7 @@ class OrderedFaults(NamedTuple):
 
 
 class ChangeRunner(Protocol):
-    """Runs work within the world's lock, and in a transaction of its store."""
+    """A function that runs work under the world's lock and in a transaction of its store, such as `World.change`."""
 
     def __call__(self, work: "Callable[[Bank], T]") -> T: ...
 
@@ -97,9 +98,10 @@ class ChangeRunner(Protocol):
 class FaultRules:
     """The fault rules of a world. Counts the calls that fitted each rule, and the calls that it answered.
 
-    The first rule that applies answers a call, and every rule that the call fits counts it. Chance comes from the
-    world's seed. The counts are stored before the call is answered: `change` runs work within the world's lock and in a
-    transaction of its store, and `note` marks the counts as changed.
+    The first rule that applies answers a call, and every rule that the call fits counts it. A rule with a `chance`
+    draws from the world's seed, so the same calls in the same order get the same faults. The counts are stored before
+    the call is answered: `change` runs work under the world's lock and in a transaction of its store, and `note` marks
+    the counts as changed.
     """
 
     def __init__(self, change: ChangeRunner, note: Callable[[], None]) -> None:
@@ -111,7 +113,7 @@ class FaultRules:
         self._note = note
 
     def find_for_call(self, operation: str, client: str | None) -> Fault | None:
-        """Returns the first rule that applies to this call, and counts the call. If the world has no rules, takes no
+        """Counts the call and returns the first rule that applies to it, or None. If the world has no rules, takes no
         lock."""
         return self._change(lambda bank: self._find_for_call(operation, client, bank.clock.now)) if self.rules else None
 
@@ -156,9 +158,10 @@ class FaultRules:
 
 
 class LineFault(NamedTuple):
-    """A fault of new connections for some seconds.
+    """A fault that affects new connections for some seconds.
 
-    `closed`: nobody listens. `silent`: nobody answers. `handshake`: TLS fails. `ended`: the server ends.
+    `closed`: nobody listens. `silent`: the server accepts connections and does not answer. `handshake`: TLS fails.
+    `ended`: the server ends, and `seconds` has no meaning.
     """
 
     kind: str
@@ -166,7 +169,8 @@ class LineFault(NamedTuple):
 
 
 class ConnectionFault:
-    """The current fault of new connections, for some seconds. Every server that listens applies it."""
+    """Passes the faults of new connections that a tester orders to every server that listens. Each server adds a
+    listener, a function that applies a fault for its time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -178,7 +182,8 @@ class ConnectionFault:
         return bool(self._listeners)
 
     def add_listener(self, listener: Callable[[LineFault], None], *, tls: bool = False) -> None:
-        """Adds a function that is called with each new fault of connections."""
+        """Adds a function that is called with each new fault of connections. `tls`: the connections of this server use
+        TLS."""
         with self._lock:
             self._listeners.append(listener)
             self.speaks_tls = self.speaks_tls or tls
@@ -188,7 +193,7 @@ class ConnectionFault:
             self._listeners = [other for other in self._listeners if other != listener]
 
     def end(self) -> None:
-        """Refuses new connections from now on. Open connections continue."""
+        """Makes all listeners refuse new connections from now on. Open connections continue."""
         self.order(ENDED, 0.0)
 
     def order(self, kind: str, seconds: float) -> None:

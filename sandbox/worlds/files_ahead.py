@@ -1,6 +1,7 @@
-"""Reads large bulk files outside a world's lock. The world's time waits for them just before their validation.
+"""Reads large bulk files without a world's lock, so that other calls do not wait. Bank time stops just before the
+validation of such a file until the file is read.
 
-The report of a file depends only on its bytes and the day, so it does not matter when and where it is made.
+The report of a file depends only on its bytes and the day, so it does not matter when and in which thread it is made.
 """
 
 import threading
@@ -30,7 +31,7 @@ class UnreadFile(NamedTuple):
 
 
 def find_first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
-    """Returns the first unread large file whose validation is due up to a time, or None."""
+    """Returns the first unread large file whose validation is due by the time `until`, or None."""
     if not bank.files_waiting:
         return None
     for promise in sorted(due for due in bank.agenda.find_due(until) if due.trigger is Trigger.VALIDATED):
@@ -49,14 +50,14 @@ def find_unread_now(bank: Bank) -> UnreadFile | None:
 
 
 def read(unread: UnreadFile) -> None:
-    """Reads a file. Only one file is read at a time."""
+    """Reads a file and stores its report until the validation takes it. Only one file is read at a time."""
     with _one_at_a_time:
         if not stages.is_prepared(unread.reading):
             stages.prepare_report(unread.reading, pause)
 
 
 def read_in_background(unread: UnreadFile) -> None:
-    """Reads a file in its own thread."""
+    """Reads a file in a thread of its own, unless such a thread is already at work for this file."""
 
     def work() -> None:
         try:

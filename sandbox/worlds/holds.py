@@ -24,7 +24,7 @@ Wait = Callable[[threading.Event, float], None]  # until the event, or so many s
 
 @stored_as("HeldCall")
 class HeldCall(NamedTuple):
-    """A call that waits at a barrier."""
+    """The call that waits at a barrier, or that waited there."""
 
     request_id: str
     operation: str
@@ -35,7 +35,7 @@ class HeldCall(NamedTuple):
 
 @stored_as("StoredHold")
 class StoredHold(NamedTuple):
-    """A barrier as a shared store has it."""
+    """A barrier as the store has it, if servers share the world."""
 
     name: str
     at: str
@@ -47,7 +47,12 @@ class StoredHold(NamedTuple):
 
 @dataclass(eq=False)
 class CallHold:
-    """A barrier for one call. `expired`: the call waited for the longest time. `passed`: too many calls waited."""
+    """A barrier, at which one call waits until the tester releases it.
+
+    Its state is `waiting` until a call comes that meets the condition `when`. The state is `held` while that call
+    waits. `expired`: the call waited for HELD_SECONDS_MAX and then continued. `passed`: the call was refused at once,
+    because too many calls waited.
+    """
 
     name: str
     at: str
@@ -60,6 +65,8 @@ class CallHold:
     is_held_here: bool = False  # by this server
 
     def fits(self, call: HeldCall, now: datetime) -> bool:
+        """Counts the call if it meets the condition. Returns whether the barrier is for this call: without `nth` for
+        the first such call, else for the call with that count."""
         if not self.when.fits(call.operation, call.client_id, now):
             return False
         self.met += 1
@@ -72,8 +79,9 @@ class CallHold:
 class Holds:
     """The barriers of a world. They are not in its log, because the acts of a held call are logged when they happen.
 
-    If servers share the world, each server takes the barriers from the store. So a barrier can be released at another
-    server than the one that holds its call. `note` marks the barriers as changed, so that they are stored.
+    If servers share the world, each server takes the barriers from the store. So a tester can release a barrier at
+    another server than the one that holds its call. `change` runs work under the world's lock, `note` marks the
+    barriers as changed, so that they are stored, and `follow` brings them up to date.
     """
 
     def __init__(
@@ -108,8 +116,8 @@ class Holds:
         return hold
 
     def claim(self, at: str, call: HeldCall) -> CallHold | None:
-        """Returns a free barrier at this place whose condition the call meets, or None. The barrier then belongs to
-        this call alone."""
+        """Returns a free barrier at this place whose condition the call meets, or None. From then on the barrier
+        belongs to this call alone. `at` is one of PLACES."""
 
         def work(bank: "Bank") -> CallHold | None:
             waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
@@ -122,7 +130,8 @@ class Holds:
         return self._change(work)
 
     def hold(self, hold: CallHold, wait: Wait) -> None:
-        """Holds the call of this barrier, without the world's lock."""
+        """Waits until the barrier is released, or for HELD_SECONDS_MAX. The caller is the call that has claimed the
+        barrier. The world's lock is not held while it waits."""
         self._set_state(hold, HELD)
         hold.arrived.set()  # once every server shows it
         if self._is_shared:
@@ -132,7 +141,8 @@ class Holds:
             self._set_state(hold, EXPIRED)
 
     def let_pass(self, hold: CallHold) -> None:
-        """Ends a barrier without holding its call. The call is refused, because too many calls wait already."""
+        """Marks a barrier as passed, because too many calls wait already. The caller then refuses the call that has
+        claimed the barrier."""
         self._set_state(hold, PASSED)
         hold.arrived.set()
 
@@ -151,7 +161,7 @@ class Holds:
         self._change(lambda bank: self._release(list(self.by_name)))
 
     def end(self) -> None:
-        """Lets all calls continue, because the world ended or begins again."""
+        """Removes all barriers and lets their calls continue, because the world ended or begins again."""
         self._release(list(self.by_name))
 
     def _release(self, names: Iterable[str]) -> None:
@@ -163,8 +173,8 @@ class Holds:
                 self._note()
 
     def _watch(self) -> None:
-        """Starts a thread that looks for releases at other servers while this server holds a call. Two such threads at
-        once do no harm."""
+        """Starts a thread that reads the barriers from the store while this server holds a call, because a tester may
+        release the call at another server. Two such threads at once do no harm."""
 
         def work() -> None:
             try:
@@ -186,7 +196,8 @@ class Holds:
         return tuple(hold.make_stored() for hold in self.by_name.values())
 
     def restore(self, holds: Iterable[StoredHold]) -> None:
-        """Replaces the barriers by stored ones. A call that is held at a barrier which is not among them continues."""
+        """Replaces the barriers by stored ones. If a call is held at a barrier that is not among the stored ones, the
+        call continues."""
         stored = {hold.name: hold for hold in holds}
         for hold in self.list_all():
             if hold.name not in stored:

@@ -32,7 +32,7 @@ WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The limits of a server's worlds and memory."""
+    """The limits of a server on its worlds and memory."""
 
     worlds_max: int = 10_000  # in memory; without a store there are no more than these
     put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a store
@@ -45,9 +45,10 @@ USUAL = Room()
 
 
 class MemoryBound:
-    """The bound on the bytes that a server keeps apart from its banks: calls, acts, and waiting files.
+    """The bound on the bytes that a server has in memory apart from its banks: calls, acts, and waiting files.
 
-    Beyond the bound, the calls of the worlds that were idle longest are dropped first. Then acts are compacted.
+    Beyond the bound, calls are dropped first, beginning with the world that was idle longest. Then the acts of the
+    largest world are compacted.
     """
 
     def __init__(self, most: int, worlds: Callable[[], Iterable[World]]) -> None:
@@ -56,13 +57,15 @@ class MemoryBound:
         self._grown = 0
 
     def count_growth(self, weight: int) -> None:
-        """Counts bytes that were added. Races between callers only make the count inexact."""
+        """Counts bytes that were added. Once a 64th of the bound was added, compares all worlds with the bound. Threads
+        do not lock the count, which only makes it inexact."""
         self._grown += weight
         if self._grown >= self.most // WEIGHED_SHARE:
             self._grown = 0
             self.shed()
 
     def shed(self) -> None:
+        """Frees memory if the worlds exceed the bound."""
         worlds = [world for world in self._worlds() if world.in_memory is not None]
         excess = sum(world.weight for world in worlds) - self.most
         if excess <= 0:
@@ -76,7 +79,8 @@ class MemoryBound:
         max(worlds, key=lambda world: world.weight).compact()  # one at a time: it takes a while
 
     def demand_files(self, size: int) -> None:
-        """Refuses a file if it would make the waiting files too large together. Accepts any size if no file waits."""
+        """Refuses a file if the waiting files would take over a quarter of the bound with it. If no file waits, accepts
+        a file of any size."""
         waiting = sum(world.files_weight for world in self._worlds())
         if waiting and waiting + size > self.most // FILES_SHARE:
             decided_by = {"bytes_waiting": waiting, "bytes_of_this": size, "bytes_allowed": self.most // FILES_SHARE}
@@ -84,8 +88,11 @@ class MemoryBound:
 
 
 class PlayedStep(NamedTuple):
-    """A step of a scenario that was played: `holds`, `fails` or `skipped`. For `world`, the text is the world's
-    name."""
+    """The result of one step of a scenario that was played.
+
+    `word` is `holds`, `fails` or `skipped`, and `text` describes the step. The first result of a run has the word
+    `world` instead, and its text is the name of the run's world.
+    """
 
     word: str
     text: str
@@ -134,7 +141,8 @@ class WorldRegistry:
     # Finding
 
     def get(self, name: str) -> World:
-        """Returns the world for a call. Makes an unknown world unless worlds must be declared (choice 10)."""
+        """Returns the world for a call. If there is no such world, makes it, or raises NOT_FOUND if worlds must be
+        declared (choice 10)."""
         world = self._find(name)
         if world is None:
             if name != "default" and self.get("default").decisions.worlds == "declared":
@@ -145,9 +153,9 @@ class WorldRegistry:
         return world
 
     def get_without_query(self, name: str) -> World | None:
-        """Returns the world from memory, without a query to the store.
+        """Returns the world for a call from memory, without a query to the store.
 
-        Returns None if the world is not in memory, or if its settings alone cannot judge a call.
+        Returns None if the world is not in memory, or if more than its settings is needed to judge a call.
         """
         world = self._called.get(name)
         if world is None or world.dropped or not world.is_judged_by_settings():
@@ -156,7 +164,7 @@ class WorldRegistry:
         return world
 
     def find(self, name: str) -> World:
-        """Returns a world that exists. Unlike `get`, does not count as a call of the world."""
+        """Returns a world that exists, else raises NOT_FOUND. Unlike `get`, does not count as a call of the world."""
         world = self._find(name)
         if world is None:
             raise Refusal(Error.NOT_FOUND, input="world")
@@ -176,16 +184,16 @@ class WorldRegistry:
 
     @property
     def default(self) -> World:
-        """The world `default` from memory, without a query to the store."""
+        """The world `default`. If it is in memory, it is returned without a query to the store."""
         return self._called.get("default") or self.get("default")
 
     def get_or_default(self, name: str) -> World:
-        """Returns the world of that name, or the default world if no world has the name. A call that matched no
-        operation is answered by this world."""
+        """Returns the world of that name, or the world `default` if there is none. So a call that matches no operation
+        gets a reply and makes no world."""
         return self.get(name if self._find(name) else "default")
 
     def list_all(self) -> list[World]:
-        """Returns all worlds, also unloaded ones. Reading their banks loads them."""
+        """Returns all worlds, also those that are not loaded. Reading the bank of such a world loads it."""
         worlds, after = [], ""
         while True:
             page, after = self.list_page(after, 500)
@@ -194,8 +202,8 @@ class WorldRegistry:
                 return worlds
 
     def list_page(self, after: str, most: int) -> tuple[list[World], str]:
-        """Returns the worlds after a name, and the name after which the next page begins. That name is empty on the
-        last page."""
+        """Returns at most `most` worlds after a name, and the name after which the next page begins. On the last page
+        that name is empty."""
         if self.store is None:
             with self._lock:
                 names = nsmallest(most + 1, (name for name in self._called if name > after))
@@ -230,8 +238,8 @@ class WorldRegistry:
     # Making and dropping
 
     def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
-        """Makes a world. Without a `beginning`, the world starts as the server's beginning says, and an existing world
-        of that name is returned. With a `beginning`, an existing world is refused, or replaced if `replacing`."""
+        """Makes a world. Without `beginning`, uses the server's beginning, and returns the world of that name if it
+        exists. With `beginning`, replaces an existing world if `replacing`, else raises WORLD_TAKEN."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         began = self.make_beginning(name) if beginning is None else self.adapt(beginning)
@@ -242,12 +250,13 @@ class WorldRegistry:
         return self._settle(name, begin, replacing, at_call=beginning is None)
 
     def make_beginning(self, name: str) -> Beginning:
-        """Returns the server's beginning with a seed and a secret for this world."""
+        """Returns the server's beginning with the seed and the secret of this world."""
         server = self.beginning
         return replace(server, seed=compute_seed(server.seed, name), secret=compute_secret(server.secret, name))
 
     def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
-        """Makes a second world that equals the first as it is, or as it was at a time."""
+        """Makes the world `as_name` as a copy of the world `name`. Copies the present world, or with `at` the world as
+        it was at that bank time."""
         origin = self.find(name)
 
         def begin() -> World:
@@ -256,12 +265,13 @@ class WorldRegistry:
         return self.settle(as_name, begin, replacing=replacing)
 
     def settle(self, name: str, make: Callable[[], World], *, replacing: bool = False) -> World:
-        """Adds a world to the registry, which `make` creates from a snapshot."""
+        """Adds the world that `make` creates to the registry. Raises WORLD_TAKEN if a world of that name exists, unless
+        `replacing`."""
         return self._settle(name, make, replacing)
 
     def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
-        """Makes a world and adds it. Other calls that make or drop a world of this name wait for it. If the world
-        exists: returns it if `at_call`, replaces it if `replacing`, else refuses with WORLD_TAKEN (choice 10)."""
+        """Makes a world and adds it. Other calls that make or drop a world of this name wait meanwhile. If the world
+        exists already: returns it if `at_call`, replaces it if `replacing`, else raises WORLD_TAKEN (choice 10)."""
         with self._turn(name):
             existing = self._find(name)
             if existing is not None and at_call:  # made meanwhile
@@ -322,8 +332,8 @@ class WorldRegistry:
         return world
 
     def _forget(self, name: str, but: int | None = None) -> None:
-        """Removes a world from memory and ends it. Does nothing if the row of the world in the store is `but`, because
-        that world was just stored and another caller may have found it meanwhile."""
+        """Removes a world from memory and ends it. With a store, keeps the world in memory if its row is `but`: this is
+        the world that was just stored, and another caller has loaded it already."""
         with self._lock:
             world = self._called.get(name) or self._known.get(name)
             if self.store is not None and world is not None and world.row == but:
@@ -334,7 +344,7 @@ class WorldRegistry:
             world.end()
 
     def expire(self, seconds: float) -> int:
-        """Deletes stored worlds that nobody called for `seconds`. Returns their number."""
+        """Deletes the stored worlds that were not called for `seconds`. Returns how many it deleted."""
         assert self.store is not None
         names = self.store.list_expired(seconds)
         for name in names:
@@ -358,7 +368,8 @@ class WorldRegistry:
         return self._unload(world, world.used)
 
     def _note_call(self, world: World) -> None:
-        """Notes the call, and unloads at most 2 idle worlds, so that no call waits long."""
+        """Notes that the world was called now. Unloads at most AT_ONCE_MAX worlds that are idle too long or exceed the
+        limit, so that no call waits long."""
         now = world.used = self.machine_time()
         with self._lock:
             if not world.dropped:
@@ -376,7 +387,8 @@ class WorldRegistry:
                 return
 
     def _unload(self, world: World, used: float) -> bool:
-        """Unloads a world without the registry's lock, unless it is called meanwhile. Returns whether it did."""
+        """Unloads a world, unless a call comes meanwhile. Does not hold the registry's lock while it stores the world.
+        Returns whether the world was unloaded."""
         try:
             has_left = world.leave_memory(used)
         except StateFileError:  # it stays, and what changes a bank is refused from now on

@@ -1,8 +1,9 @@
-"""The snapshot of a world at one moment, from which another world continues: in a fork, a rewind, an export or an
-import.
+"""The snapshot of a world at one moment, from which another world continues: in a fork, in an export or import, and
+when a world is set back to an earlier time.
 
 A snapshot of the present has a copy of the bank. A snapshot of an earlier time has a bank that was replayed up to that
-time. In both cases the world goes on answering calls meanwhile."""
+time. In both cases the world goes on answering calls meanwhile.
+"""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -28,8 +29,8 @@ EVENTS_AT_ONCE = 200  # the same: some milliseconds
 
 
 class StoredActs:
-    """The acts of a stored world. Each iteration reads them from the store again. `root` is the position before the
-    first act."""
+    """The acts of a stored world up to the position `until`. Each iteration reads them from the store again. `root` is
+    the position before the first act."""
 
     def __init__(self, store: Store, world: int, root: LogHead, until: LogHead) -> None:
         self._store = store
@@ -43,12 +44,12 @@ class StoredActs:
 
     @cached_property
     def start(self) -> PackedCheckpoint | None:
-        """The bank before the first stored act. None if no acts were deleted."""
+        """The bank before the first act that the store still has. None if no acts were deleted."""
         start = self._start
         return start and PackedCheckpoint(start.head.acts, start.at, zlib.compress(start.bank, 1))
 
     def copy_until(self, at: datetime) -> MemoryLog:
-        """Returns a new log of the acts up to a time."""
+        """Returns a log in memory with the acts up to a time."""
         earlier = MemoryLog(self.start)
         for act in self:
             if act.at > at:
@@ -64,7 +65,7 @@ class StoredActs:
 
 
 class WorldSnapshot(NamedTuple):
-    """The values from which a new world continues."""
+    """The values with which a new world continues from an earlier world."""
 
     beginning: Beginning  # with its opening
     pace: Pace
@@ -89,7 +90,8 @@ def replay(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
 
 
 def advance_while_waited_for(bank: Bank, until: datetime) -> None:
-    """Advances as `timeline.advance`, with pauses. Raises AbandonedError once the caller is gone."""
+    """Moves the bank's time forward as `timeline.advance` does, but with pauses, so that other threads run. Raises
+    AbandonedError once the caller is gone."""
     for _ in range(bank.decisions.due_events_max // EVENTS_AT_ONCE + 1):
         demand_caller()
         if timeline.advance_some(bank, until, EVENTS_AT_ONCE):

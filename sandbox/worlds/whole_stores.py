@@ -1,4 +1,5 @@
-"""Checks all worlds of a store, by the marks of their rows and by a replay, or copies the rows to another store."""
+"""Checks all worlds of a store by the checksums of their rows and by a replay, and copies all worlds to another
+store."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -27,9 +28,9 @@ Step = Callable[[int], None]
 
 def copy_banks(origin: Store, target: Store, step: Step = lambda count: None) -> tuple[int, int]:
     """Copies all worlds with their logs, checkpoints, calls and findings into an empty store. Returns the number of
-    worlds and of acts.
+    worlds and of acts. Raises StateFileError if the target has worlds already.
 
-    Calls `step` with each number of acts that were copied.
+    After each portion of acts, calls `step` with the number of acts in the portion.
     """
     if target.count():
         raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
@@ -61,7 +62,7 @@ def _copy_world(origin: Store, target: Store, row: WorldRow, step: Step) -> None
 
 
 def _copy_number_of_calls(origin: Store, target: Store, row: WorldRow) -> None:
-    """Copies the number of answered calls, which a state file and a shared database have in different tables."""
+    """Copies the number of answered calls, which a state file and a shared database store in different tables."""
     query = """SELECT coalesce(max(last), 0) FROM (SELECT last FROM calls WHERE world = ?
   UNION ALL SELECT last FROM aside WHERE world = ? UNION ALL SELECT count FROM counts WHERE world = ? AND name = ?) n"""
     ((made,),) = origin.database.select(query, row.id, row.id, row.id, CALLS)
@@ -71,7 +72,7 @@ def _copy_number_of_calls(origin: Store, target: Store, row: WorldRow) -> None:
 
 
 class WorldCheck(NamedTuple):
-    """The result for one world: its number of acts, and its fault or None."""
+    """The result of the check of one world: its number of acts, and a sentence about its fault or None."""
 
     name: str
     acts: int
@@ -79,8 +80,8 @@ class WorldCheck(NamedTuple):
 
 
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
-    """Yields the result for each world, and goes on after a damaged world. Calls `step` with the number of replayed
-    acts."""
+    """Checks each world and yields the result. A damaged world does not end the check. During the replays, calls `step`
+    after each 1,000 acts with that number."""
     store.read_latest_time()  # notes whether it is as it was written
     for (world,) in store.database.select(NO_WORLD):
         yield WorldCheck(f"number {world}", 0, "it has acts, and its name and beginning are missing")
@@ -98,7 +99,7 @@ def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Worl
 
 
 def count_acts(acts: Iterable[Act], step: Step) -> Iterator[Act]:
-    """Yields the acts, and calls `step` after each thousand."""
+    """Yields the acts, and calls `step` after each 1,000 acts with that number."""
     for number, act in enumerate(acts, 1):
         yield act
         if number % STRIDE == 0:
@@ -126,8 +127,8 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
 
 
 def _find_fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
-    """Returns a fault if the last checkpoint and the acts after it give another bank than all acts together. Otherwise
-    returns None."""
+    """Compares two banks: the last checkpoint with the acts after it replayed, and `bank`, which all acts gave. Returns
+    a sentence if they differ, else None. Also returns None if there is no checkpoint that this program can read."""
     latest = Checkpoints(store).read(row.id, checkpoint.compute_program_digest())
     if latest is None or latest.head.acts > row.acts:
         return None

@@ -1,25 +1,26 @@
-"""A world: a bank with its lock, its clock and its log.
+"""A world: a bank with its lock, its clock and its log. The log is the list of acts. An act is one change of the bank:
+a verb with its arguments, and its bank time.
 
 Problem. A bank is in the memory of a server that may be killed at any moment, and several servers may answer calls of
-the same world. But no answer may show anything that is not in the log, and no act may be lost or doubled.
+the same world. Still, no answer may show anything that is not in the log, and no act may be lost or doubled.
 
 Invariant. The log is the truth, and the bank in memory is a copy of it up to a position. An act is answered after the
 store has confirmed its commit.
 
 Design. A call that changes something runs in `change`: under the world's lock, in one transaction of the store, it
-brings the copy up to date, makes its checks and its acts, and adds the acts to the log. They are committed before its
-outcome is returned. On any doubt (a commit that failed, an error of the program, a log that does not continue from the
-position of the copy) the copy is discarded and read again from the store. Nothing is ever undone. To undo an act, each
-verb would need an inverse, and a wrong one would damage a bank unnoticed. Reading the bank again is the same code as a
-start.
+brings the copy up to date, makes its checks and its acts, and adds the acts to the log. They are committed before the
+call's result is returned. If the copy may be wrong, it is discarded and read again from the store. This happens after a
+failed commit, after an error of the program, and if the log does not continue from the position of the copy. Nothing is
+ever undone. To undo an act, each verb would need an inverse, and a wrong one would damage a bank unnoticed. Reading the
+bank again is the same code as a start.
 
-If several servers share a store, two more rules make their copies equal. Time is the database's. And events that fall
-due happen only in `change`, where the log notes them by an act that passes time. So no server shows the effect of an
-event while another one adds an act before it. A call that only reads, and finds that something is due, first lets time
-pass in this way. Without a store, or with a file, there is one copy, and its time simply advances.
+If several servers share a store, two more rules make their copies equal. First, time is the database's. Second, events
+that fall due happen only in `change`, and the log notes them by an act that passes time. So no server shows the effect
+of an event while another one adds an act before it. A call that only reads, and finds that something is due, first lets
+time pass in this way. Without a store, or with a state file, there is only one copy, and its time simply advances.
 
 The clock, the fault rules, the barriers and the calls of a world are classes of their own. Testers' changes to them are
-not acts. The store has them beside the acts, written in the same transactions.
+not acts. The store has them beside the acts and writes them in the same transactions.
 """
 
 import threading
@@ -53,8 +54,8 @@ from sandbox.worlds.files_ahead import UnreadFile
 from sandbox.worlds.holds import Holds
 from sandbox.worlds.snapshot import StoredActs, WorldSnapshot, replay
 
-# Verbs that only add to a bank. They change nothing that earlier calls are judged by, unless an axis lets them renew an
-# address.
+# Verbs that only add to a bank. They do not affect how earlier calls are judged, unless an axis of the bank lets them
+# renew an address.
 ADDING: frozenset[Callable[..., object]] = frozenset((payments.initiate, standing_orders.initiate))
 ADDING_NAMES = frozenset(NAMES[verb] for verb in ADDING)
 NO_POSITION = Position(0, LogHead(0, 0), 0)
@@ -65,14 +66,18 @@ T = TypeVar("T")
 
 
 class ClockReading(NamedTuple):
-    """Bank time, and the time of the next event."""
+    """Bank time, and the time of the next event or None."""
 
     now: datetime
     due_next: datetime | None
 
 
 class World:
-    """A bank that is entered only by `enter`, `act` and `ask`, one caller at a time."""
+    """A bank with its lock, clock, fault rules, barriers, calls and log.
+
+    `act`, `enter`, `change`, `ask` and `look` run a function on the bank. They hold the lock meanwhile, so only one
+    caller at a time uses the bank.
+    """
 
     def __init__(self, name: str, machine_time: Callable[[], float], store: Store | None = None) -> None:
         self.name = name
@@ -136,7 +141,8 @@ class World:
         return world
 
     def load(self, beginning: Beginning) -> None:
-        """Begins the world again, with another scenario."""
+        """Begins the world anew from this beginning, such as that of another scenario. Its acts and calls are dropped,
+        and calls that wait at a barrier continue."""
         with self.clock.moving, self.lock:
             self.follow()
             self.calls.deliver()
@@ -144,18 +150,20 @@ class World:
             self._begin_anew(beginning, replaces=True, only=self.row)
 
     def reset(self) -> None:
-        """Begins the world again as it began before. If its beginning has no time of its own, a running world begins at
-        the current time."""
+        """Begins the world anew from its own beginning. If the beginning gives no time, a world that began with a
+        frozen clock opens at the same time as before, and a world that began with a running clock opens at the current
+        time."""
         with self.clock.moving, self.lock:
             self.follow()
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
             self.load(replace(self.beginning, at=keep))
 
     def snapshot(self, at: datetime | None = None) -> WorldSnapshot:
-        """Returns the world as it is, or as it was at a time, so that another world can continue from it. Calls go on
-        meanwhile.
+        """Returns a snapshot of the world, from which another world can continue. Without `at`, it has a copy of the
+        present bank. With `at`, a replay computes the bank as it was at that bank time. Calls go on during the replay.
 
-        Raises AbandonedError once the caller is gone.
+        Raises a Refusal if `at` is later than now, or earlier than the world's opening or its oldest stored act. Raises
+        AbandonedError if the caller hangs up during the replay.
         """
         with self.lock:
             now, acts = self.ask(lambda bank: bank.clock.now), self.log
@@ -244,12 +252,18 @@ class World:
     # Changing
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Changes the bank by one verb. A refusal changes nothing, unless it is `lasting`."""
+        """Runs one verb on the bank, and adds the act to the log. If the verb raises a Refusal, it has changed nothing
+        and no act is added, unless the refusal is `lasting`."""
         assert not kwargs, "the arguments of an act are given by place"
         return self.enter(lambda bank: self.do(verb, *args))
 
     def enter(self, work: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs work that may change the bank by `do`. Bank time does not move while it runs."""
+        """Runs `work` on the bank and returns its result. `work` changes the bank only by `do`. Bank time does not move
+        while it runs.
+
+        If the validation of a large bulk file is due now and the file was not read yet, the file is read without the
+        lock, before `work` runs or before its result is returned.
+        """
 
         def judge(bank: Bank) -> tuple[list[T], UnreadFile | None]:
             unread = files_ahead.find_unread_now(bank) if bank.files_waiting else None
@@ -266,7 +280,8 @@ class World:
                 return outcome[0]
 
     def do(self, verb: Callable[..., T], *args: Any) -> T:
-        """Runs a verb within `enter`, and adds it to the log."""
+        """Runs a verb on the bank, and adds the act to the log. May be called only by work that `enter` or `change`
+        runs."""
         bank = self._bank
         assert bank is not None, "the world was not entered"
         if self.calls.has_waiting and (verb not in ADDING or bank.decisions.variants):
@@ -290,20 +305,25 @@ class World:
         self._has_new_events = False
 
     def note_controls(self) -> None:
-        """Notes that the clock's pace, faults or barriers changed, so that the current change stores them."""
+        """Marks the clock's pace, the fault rules or the barriers as changed. The present call of `change` then stores
+        them."""
         self._has_new_controls = True
 
     def note_events(self) -> None:
-        """Notes that events ran in the current change, so that the change is stored even without an act."""
+        """Marks that scheduled events ran in the present call of `change`. If servers share the world, `change` then
+        adds an act that passes time, even if nothing else is added, so that the other servers run the same events."""
         self._has_new_events = True
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
-        """Sets the clock as WorldClock.set_pace does, within a change."""
+        """Sets the clock as WorldClock.set_pace does, and marks it as changed. May be called only by work that `change`
+        runs."""
         self.clock.set_pace(begin, base, rate)
         self.note_controls()
 
     def change(self, work: Callable[[Bank], T]) -> T:
-        """Runs work on the bank as it is now. Its acts and notes are stored before its outcome is returned."""
+        """Runs `work` on the bank, brought up to the current time, and returns its result. The acts and the changed
+        controls of `work` are stored before. If `work` raises a Refusal, they are stored before it is raised. Within
+        another call of `change`, `work` belongs to the transaction of that call."""
         with self.lock:
             if self.store is None:
                 return work(self._catch_up(self.bank))
@@ -353,7 +373,7 @@ class World:
     # Reading
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a read-only function on the bank as it is now."""
+        """Runs a read-only function on the bank, brought up to the current time, and returns its result."""
         with self.lock:
             if self.store is not None and self._current_change is None:
                 self.store.database.demand_present()
@@ -368,7 +388,8 @@ class World:
         return answer
 
     def look(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a read-only function on the bank without letting time pass, which records of calls need."""
+        """Runs a read-only function on the bank and returns its result. Unlike `ask`, does not bring the bank up to the
+        current time, so no event runs."""
         with self.lock:
             return question(self.bank, *args, **kwargs)
 
@@ -422,11 +443,14 @@ class World:
 
     @property
     def decisions(self) -> Decisions:
-        """The settings in force. Reading the decision of an axis is noted."""
+        """The settings in force. Unlike `settings`, this object notes each decision that is read, so that the world can
+        list the axes that affected its calls."""
         return self.bank.decisions
 
     def is_judged_by_settings(self) -> bool:
-        """Whether settings alone judge a call before it enters, without faults, barriers, axes or certificates."""
+        """Whether the world's settings alone are enough to check a call before it enters the bank. So it is false if
+        the bank is not loaded, if there are fault rules or barriers, if an axis is not at its default, or if clients
+        need certificates."""
         bank = self._bank
         return (
             bank is not None
@@ -435,7 +459,8 @@ class World:
         )
 
     def begin_call(self) -> Decisions:
-        """Returns the decisions for judging a call. Collects the axes that it reads if the bank has variants."""
+        """Returns the decisions by which a call is judged. If an axis is not at its default, begins to collect the
+        decisions that this call reads."""
         decisions = self.bank.decisions
         if decisions.variants:
             self.axes.begin_call()
@@ -447,7 +472,8 @@ class World:
         return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.read_real_time()
 
     def read_clock(self) -> ClockReading:
-        """Returns bank time and the time of the next event, which is None for an unloaded world."""
+        """Returns bank time and the time of the next event. The time of the next event is None if nothing is scheduled,
+        or if the world is unloaded. An unloaded world is not loaded for this."""
 
         def look(bank: Bank) -> ClockReading:
             due = next(timeline.list_coming(bank), None)
@@ -459,7 +485,8 @@ class World:
     # Following the store
 
     def follow(self) -> None:
-        """Brings the copy of a shared world up to date. Raises NOT_FOUND if the world was dropped."""
+        """Applies the acts of other servers to the copy in memory. Does nothing if servers do not share the world, or
+        within `change`, which has done it. Raises NOT_FOUND if the world was dropped."""
         if self.store is None or not self.is_shared:
             return
         with self.lock:
@@ -472,7 +499,8 @@ class World:
             self._follow(self.store, update)
 
     def _follow(self, store: Store, update: WorldUpdate) -> None:
-        """Applies an update to the copy in memory. Reloads the copy if the update does not continue from it."""
+        """Applies an update to the copy in memory. Reloads the copy if the update does not continue from the copy's
+        position."""
         self.clock.note_time(update.time)
         if update.position == self._position and self._bank is not None:
             return
@@ -539,7 +567,8 @@ class World:
         return bank
 
     def _load_bank(self, store: Store, position: Position) -> Bank:
-        """Returns the bank of the last checkpoint, or else of the start of the world, with the later acts replayed."""
+        """Returns the bank of the last usable checkpoint with the later acts replayed. Without a usable checkpoint,
+        replays all acts that the store has."""
         bank, checkpoints = make_bank(self.beginning, self.opening), Checkpoints(store)
         latest = checkpoints.read(position.world, checkpoint.compute_program_digest())
         if latest is None or latest.head.acts > position.head.acts:
@@ -587,7 +616,11 @@ class World:
         return due is not None and due <= self._compute_now(bank)
 
     def _catch_up(self, bank: Bank) -> Bank:
-        """Brings the bank's time up to now, and runs all events that are due."""
+        """Brings the bank's time up to now, and runs all events that are due. Returns the bank.
+
+        If the validation of a large bulk file is due and the file was not read yet, time stops just before the
+        validation, and the file is read in the background.
+        """
         before, now = bank.clock.now, self._compute_now(bank)
         due = bank.next_at
         is_due = due is not None and due <= now
@@ -616,7 +649,8 @@ class World:
             self._write_checkpoint(copy_bank(self._bank))
 
     def _write_checkpoint(self, bank: Bank) -> None:
-        """Writes and releases a bank that no longer changes, in the background, so that no caller waits."""
+        """Writes a checkpoint of `bank` in the background, and then frees this bank. No caller may change it any
+        more."""
         store, position = self.store, self._position
         assert store is not None
         self._checkpoint_acts = position.head.acts
@@ -630,7 +664,12 @@ class World:
         store.run_in_background("checkpoint", write)
 
     def leave_memory(self, used: float) -> bool:
-        """Frees the bank, which is in the store, unless a call came after `used`. Returns whether it was freed."""
+        """Writes a checkpoint of the bank if it has new acts, and frees the bank's memory. Returns whether it was
+        freed.
+
+        The bank is not freed if a call came after `used`, if a change is running, or if there are calls that are not
+        stored yet.
+        """
         if not self.calls.write():
             return False
         with self.lock, self.calls.writing:  # what another thread writes is read back only once it is whole
@@ -647,7 +686,8 @@ class World:
             return True
 
     def end(self) -> None:
-        """Marks the world as dropped or replaced. A caller may still refer to it."""
+        """Marks the world as dropped or replaced, and lets its held calls continue. A caller may still refer to the
+        object, so the bank is freed only once nobody refers to it."""
         with self.lock:
             self.dropped = True
             self.holds.end()
@@ -657,7 +697,8 @@ class World:
 
     @property
     def weight(self) -> int:
-        """The bytes that memory keeps of the world apart from its bank, approximately."""
+        """The approximate bytes in memory of the world's calls, acts and waiting files, without its bank. 0 if it is
+        unloaded."""
         if self._bank is None:
             return 0
         acts = 0 if self._memory_log is None else self._memory_log.weight
@@ -671,7 +712,7 @@ class World:
 
     def forget_calls(self, share: int) -> int:
         """Drops the oldest calls. With `share` 10, drops the oldest tenth of them. Returns the number of freed bytes.
-        Does nothing if the world is busy."""
+        Does nothing and returns 0 if another thread holds the world's lock."""
         if not self.lock.acquire(blocking=False):
             return 0
         try:
@@ -682,7 +723,8 @@ class World:
             self.lock.release()
 
     def compact(self) -> None:
-        """Begins a checkpoint, at which the memory log drops old acts. Does nothing if the world is busy."""
+        """Begins a checkpoint of a world without a store. Once it is complete, the memory log drops old acts. Does
+        nothing if another thread holds the world's lock."""
         if self.lock.acquire(blocking=False):
             try:
                 if self._bank is not None and self._memory_log is not None:
