@@ -1,9 +1,10 @@
-"""The extensions that are installed. The core imports no extension, and works without any.
+"""Finds the installed extensions, and adds their rows to the tables of the core. The core imports no extension, and
+works without any.
 
-An extension is a package with an entry point in the group `bank_sandbox.extensions`, which leads to an object
-`Extension`. Each field of that object adds rows to one table of the core, and names what it adds as
-`package.module:name`, which is imported at its first use (lazy.py). Reading the entry points costs some milliseconds.
-So it happens once, and a command of the core does without.
+An extension is a package with an entry point in the group `bank_sandbox.extensions`. The entry point leads to an object
+`Extension`. Each field of that object adds rows to one table of the core. The field names the rows as
+`package.module:name`, and they are imported at their first use (lazy.py). Reading the entry points takes some
+milliseconds. So they are read at most once, and are not read to start a command of the core.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,10 +27,11 @@ class ExtensionError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """What a package adds to the program. docs/extend.md has an example.
+    """The additions of one package to the program. docs/extend.md has an example.
 
-    Each text is an address `package.module:name` of a tuple of rows or an object. A mapping has such an address for
-    each word.
+    Most fields that are a text hold the address `package.module:name` of a tuple of rows or of an object. Most fields
+    that are a mapping hold such an address for each key. The exceptions are `name`, `groups` and `package`, whose
+    comments explain them, and `pytest` and `extends`, which hold names of modules.
     """
 
     name: str
@@ -80,8 +82,9 @@ def make_extension_error(name: str, package: str, reason: str) -> ExtensionError
 def with_rows(
     core: Iterable[T], table: str, name_of: Callable[[T], str], also: Callable[[T], Iterable[str]] = lambda row: ()
 ) -> tuple[T, ...]:
-    """Returns the rows of the core and of the extensions. Raises ExtensionError if two rows share a name, or a further
-    name that `also` returns."""
+    """Returns the rows of the core together with the rows that extensions have in the field `table`, ordered as
+    `sort_rows` says. `name_of` returns the name of a row, and `also` returns further names of it. Raises ExtensionError
+    if a row of an extension has the name of another row, or shares a further name with another row."""
     rows = {name_of(row): row for row in core}
     rows_of_other_names = {other: row for row in rows.values() for other in also(row)}
     for extension in load_installed():
@@ -95,7 +98,8 @@ def with_rows(
 
 
 def sort_rows(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
-    """Returns the rows in their order. A row with `after` follows directly behind the row that `after` names."""
+    """Returns the rows in the given order, except that a row with `after` comes directly behind the row that `after`
+    names. If no row before it has that name, its `after` has no effect."""
     ordered: list[T] = []
     for row in rows:
         names = [name_of(other) for other in ordered]
@@ -105,7 +109,8 @@ def sort_rows(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
 
 
 def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
-    """Returns the core's mapping with the names that extensions add. Raises ExtensionError if a word is taken."""
+    """Returns the core's mapping with the entries that extensions have in the field `table`. Raises ExtensionError if
+    an extension has a key that the core or another extension has too."""
     rows: dict[str, T | str] = dict(core)
     for extension in load_installed():
         for word, name in getattr(extension, table).items():
@@ -115,19 +120,20 @@ def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
 
 
 def load_objects(table: str) -> list[Any]:
-    """Returns the objects at the addresses that extensions have in the field `table`. The value of this field is one
-    text."""
+    """Imports and returns the objects that extensions name in the field `table`, such as `listener`. The field must
+    hold one address, not a mapping."""
     return [_load(extension, name) for extension in load_installed() if (name := getattr(extension, table))]
 
 
 def find_addresses(table: str, word: str) -> list[str]:
-    """Returns the addresses that extensions have for a word in the field `table`. The value of this field is a
-    mapping."""
+    """Returns the addresses that extensions have under the key `word` in the field `table`. The field must be a
+    mapping, such as `options`."""
     return [name for extension in load_installed() if (name := getattr(extension, table).get(word))]
 
 
 def list_folders(table: str) -> list[Path]:
-    """Returns the package folder, or the file of a single module, of each extension that uses this field."""
+    """Returns a path for each extension that uses the field `table`: the folder of the module that the field names, or
+    the module's file if the module is in no package."""
     modules = [name.partition(":")[0] for extension in load_installed() if (name := getattr(extension, table))]
     files = {module: Path(str(import_module(module).__file__)) for module in modules}
     return [file.parent if "." in module else file for module, file in files.items()]

@@ -1,6 +1,7 @@
 """The fixture `bank`: one server for a whole run, a world of its own for each test (choice 12).
 
-Every pytest run where the sandbox is installed imports this, so all else is imported when a test asks for a bank.
+Every pytest run where the sandbox is installed imports this module. To keep such runs fast, most other modules are
+imported only when a test asks for a bank.
 """
 
 import os
@@ -40,10 +41,11 @@ class BankHooks:
 
     @pytest.hookspec(firstresult=True)
     def pytest_bank_start(self, item: pytest.Item, start: "Start") -> "Start | None":
-        """Returns another start for the bank of a test, or None to keep the start that the test asks for."""
+        """Returns the options with which the bank of a test starts, in place of `start`, which are the options that the
+        test asks for. Returns None to keep `start`."""
 
     def pytest_bank_variants(self, item: pytest.Item, start: "Start") -> Mapping[str, str]:  # type: ignore[empty-body]
-        """Returns values of axes for the bank of a test, which replace the values that the test asks for."""
+        """Returns values of axes for the bank of a test. They replace the values that the test itself sets."""
 
     def pytest_bank_extensions(self, item: pytest.Item, start: "Start") -> Sequence[str]:  # type: ignore[empty-body]
         """Returns lines `name: value` that are added to the bank's setting `extensions`."""
@@ -87,7 +89,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def chosen(config: pytest.Config, name: str) -> str | None:
-    """Returns the value of an option, from the command line, else the environment, else the ini file."""
+    """Returns the value of an option from the command line, else from the environment, else from the ini file. Returns
+    None if none of them sets the option."""
     option: str | None = config.getoption(f"--bank-{name}")
     if option is None and name in IN_ENVIRONMENT:
         option = os.environ.get(IN_ENVIRONMENT[name]) or None
@@ -96,8 +99,8 @@ def chosen(config: pytest.Config, name: str) -> str | None:
 
 @pytest.fixture(scope="session")
 def bank_server(pytestconfig: pytest.Config) -> "Iterator[BankFixture]":
-    """The server of this run, as the bank `default`: a new server (with xdist one for each worker), or the running
-    server at --bank-url."""
+    """The server of this run, as a `BankFixture` of its world `default`. It is the running server at --bank-url if this
+    option is given, else a new server (with xdist one for each worker)."""
     import sandbox
     from sandbox.testing.report import find_unreachable_reason
     from sandbox.testing.start import attach_to_server
@@ -112,7 +115,7 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[BankFixture]":
 
 @pytest.fixture
 def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterator[BankFixture]":
-    """A bank of this test's own: base_url, clock, psu, tpp, faults, await_, and what it holds."""
+    """A bank for this test alone. It has base_url, clock, psu, tpp, faults and await_, and lists such as payments."""
     from sandbox.client import Refused
     from sandbox.reader.tree import ScenarioErrors
     from sandbox.testing.start import world_of
@@ -141,8 +144,9 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
 
 
 def read_start(item: pytest.Item) -> "Start":
-    """Returns the start of a test's bank. The nearest marker wins over outer markers, markers over the command line,
-    and the command line over the ini file."""
+    """Returns the options with which a test's bank starts. A marker at the test wins over one at its class or module,
+    any marker over the command line, and the command line over the ini file. Raises UsageError if a marker or an option
+    is wrong."""
     from sandbox.testing import Start
 
     config = item.config
@@ -163,7 +167,8 @@ def read_start(item: pytest.Item) -> "Start":
 
 
 def path_of_scenario(scenario: str, config: pytest.Config) -> str:
-    """Returns the path of a scenario file, below the root of the tests or in the current folder. Keeps a mere name."""
+    """Returns the path of a scenario file. The file is looked for in the root folder of the tests, then in the current
+    folder. A text that does not end in .yaml or .yml is the name of a shipped scenario, and is returned unchanged."""
     if Path(scenario).suffix not in (".yaml", ".yml"):
         return scenario
     places = [folder / scenario for folder in (config.rootpath, config.invocation_params.dir)]
@@ -184,7 +189,7 @@ def read_word(text: str) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    """Adds a report of its bank to a failed test."""
+    """Adds a description of the test's bank to the report of a failed test."""
     report = yield
     bank = item.stash.get(BANK, None)
     if report.failed and report.when != "teardown" and bank is not None:

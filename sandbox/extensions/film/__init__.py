@@ -1,4 +1,4 @@
-"""Writes a world as one HTML file, the film, which replays its calls, screens and states."""
+"""Writes a film of a world: one HTML file that replays the world's calls, screens and states."""
 
 from sandbox.extension_registry import Extension
 

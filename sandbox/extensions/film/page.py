@@ -1,5 +1,5 @@
-"""The film as one self-contained HTML file. Its frames are the calls and the journal of a world, on three lanes: TPP,
-bank and customer."""
+"""Makes the film of a world as one HTML file that needs no other files. Each call and each line of the journal is a
+frame of the film. The frames are on three lanes: TPP, bank and customer."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -78,7 +78,8 @@ def read_static_text(name: str) -> str:
 
 
 def make_frames(controls: Controls) -> dict[str, Any]:
-    """Returns the content of the page, read from the controls of one world."""
+    """Reads a world through its controls. Returns the data that the page of the film shows, such as its frames and the
+    initiations that they are about."""
     subjects = {subject["id"]: subject for name in LISTS for subject in map(describe_subject, controls.listed(name))}
     calls = [call_frame(row) for row in controls.listed("requests")]
     facts = [make_fact_frame(row, subjects) for row in controls.listed("journal")]
@@ -116,7 +117,8 @@ def call_frame(row: Row) -> Row:
 
 
 def make_fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
-    """Returns the frame of a line of the journal, with the screen that the customer sees at that moment."""
+    """Returns the frame of a line of the journal. Its field `screen` is the text that the customer sees after this
+    event. The field is empty if the event does not change what the customer sees."""
     frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
     frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
     frame["screen"] = RETURNED if row["trigger"] == "returned" else STATES.get(row["to"], "")
@@ -131,8 +133,9 @@ def make_fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
 
 
 def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
-    """Sets in each frame the initiation that it is `about`, and the customer's screen at that moment. A call about an
-    initiation shows the latest screen of that initiation."""
+    """Sets two fields of each frame. `about` is the id of the initiation that the frame is about, or None. `screen` is
+    the text that the customer sees at that moment. If a frame about an initiation has no screen of its own, it gets the
+    latest screen of that initiation."""
     screens: dict[str, str] = {}
     last = None
     for frame in frames:
@@ -147,8 +150,8 @@ def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
 
 
 def merge_in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
-    """Yields all frames in the order of time. At the same instant, the receipt of an initiation comes before its call,
-    and the acts of the customer come after the call."""
+    """Yields all frames in the order of time. At the same instant, the event that an initiation was received comes
+    before the call that sent it, and the acts of the customer come after the call."""
 
     def at_of(frame: Row) -> datetime:
         return datetime.fromisoformat(frame["at"])

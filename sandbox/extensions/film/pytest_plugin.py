@@ -1,4 +1,4 @@
-"""The option `--bank-film`: the film of each failed test."""
+"""The option `--bank-film`: writes a film, an HTML file that replays the bank's calls, for each failed test."""
 
 import re
 from pathlib import Path
@@ -29,8 +29,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
 
 
 def write_film(bank: "BankFixture", folder: Path, test: str) -> str:
-    """Writes the film of a test. Returns a line with the place of the file, or with the reason why it could not be
-    written."""
+    """Writes the film of a test's bank into the folder. Returns a line for the test's report: the path of the file, or
+    the reason why it could not be written."""
     from sandbox.extensions.film.page import render_film
     from sandbox.testing.report import NO_ANSWER
 

@@ -1,4 +1,4 @@
-"""Makes a scenario of recorded traffic. The scenario has no data of real people."""
+"""Makes a scenario from recorded traffic. Pseudonyms replace the data of real people."""
 
 from sandbox.extension_registry import Extension
 

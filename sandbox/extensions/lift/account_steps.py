@@ -1,4 +1,4 @@
-"""Makes steps of consents, tokens and account information."""
+"""Makes scenario steps from recorded calls about consents, tokens and account information."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -58,8 +58,9 @@ def refresh(lift: LiftState, call: RecordedCall, form: dict[str, str]) -> Step |
 
 
 def lift_refused_token(lift: LiftState, call: RecordedCall, reason: str) -> Step | None:
-    """Makes a step of a refused call to /token. The step has invented values and credentials, so that the bank refuses
-    it again."""
+    """Makes a step from a call to /token that the bank refused. The values and credentials in the step are invented, so
+    the bank refuses the step too. If the bank accepted the recorded call, returns None and lists the call as
+    unexplained, with `reason`."""
     if call.status < 400:
         lift.add_unexplained(call, reason)
         return None
@@ -122,8 +123,12 @@ def read_embedded(call: RecordedCall) -> dict[str, Any]:
 
 
 def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
-    """Adds a step that books enough transactions to fill the recorded number of pages. The account of the scenario has
-    none, because it replaces an account at another bank."""
+    """Adds a step that books enough transactions for as many pages as the recording has. The scenario's account has no
+    transactions yet, because the scenario adds it in place of an account at another bank.
+
+    Adds no step if the recording has calls of the controls, if the account does not replace one of another bank, or if
+    the call asks for another currency than EUR. `key` is the key of the next page in the reply to `call`.
+    """
     name = lift.accounts.get(call.path[1])
     if lift.has_controls or name not in lift.names.payers or call.query.get("currency", "EUR") != "EUR":
         return
@@ -140,8 +145,8 @@ def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
 
 
 def find_day_within(call: RecordedCall) -> dict[str, str]:
-    """Returns a day that the filter of the call includes. Returns no day if the filter has no end, or an end that is
-    not past."""
+    """Returns the field `on` of a step `book`, with the day before the end of the call's filter (`date_to`). Returns an
+    empty dictionary if the filter has no valid end, or if this day is not before the day of the call."""
     try:
         last = date.fromisoformat(call.query["date_to"]) - timedelta(days=1)
     except (KeyError, ValueError, OverflowError):

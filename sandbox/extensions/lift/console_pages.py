@@ -1,4 +1,4 @@
-"""Makes a scenario of the calls of a world, at the console (choice 10)."""
+"""The page of the console that makes a scenario from the calls of a world (choice 10)."""
 
 from contextlib import suppress
 
@@ -19,15 +19,17 @@ TITLE = "Made of calls at the console"
 
 
 def calls_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
-    """Returns the link to the page that makes a scenario of the listed calls. The link has the filters of the list."""
+    """Returns a link to the page that makes a scenario from the listed calls. The link has the same filters as the
+    list. Returns an empty text if the list has no calls."""
     address = visit.to("/console/lift", **facts["filters"])
     template = load_templates().get_template("sandbox.extensions.lift/calls_panel.html")
     return Markup(template.render(address=address)) if facts["calls"] else Markup()
 
 
 def lift(visit: ConsoleVisit) -> Facts:
-    """Returns the scenario of the calls that the query selects. Leaves out calls whose contents are no longer
-    stored."""
+    """Returns the facts that the page shows: a scenario made from the calls that the query selects, and how many calls
+    are left out. A call is left out if its contents are no longer stored, or if no client of a bank can have sent it.
+    """
     contents = read_contents(visit.world)
     fitting = list_selected_calls(visit)[::-1]
     calls = []

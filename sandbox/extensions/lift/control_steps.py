@@ -1,4 +1,4 @@
-"""Makes steps of recorded calls of the sandbox's own controls."""
+"""Makes scenario steps from recorded calls of the sandbox's own controls."""
 
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -13,8 +13,8 @@ CLIENT_FIELDS = ("client_id", "name", "roles", "active")
 
 
 def is_question(call: RecordedCall) -> bool:
-    """Whether the call only read a control, so that it changed nothing. Such a call may ask about a barrier while other
-    calls run."""
+    """Whether the call only read a control, so it changed nothing and needs no step. Such a call does not count when
+    calls are grouped by time, because a tester may ask about a barrier while other calls run."""
     return call.path[0] == "_sandbox" and call.method in READ_ONLY
 
 
@@ -82,8 +82,8 @@ def make_control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...
 
 
 def select_client_fields(body: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a client without its keys. Replaces its secret and callback addresses by the values that
-    the player of scenarios uses."""
+    """Returns the fields of a client that a scenario needs, without its keys. The secret and the callback addresses are
+    those that the player of scenarios uses, not the recorded ones."""
     fields = {name: value for name, value in body.items() if name in CLIENT_FIELDS}
     fields |= {"secret": "no-secret"} if "client_id" in body else {}
     return fields | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})

@@ -1,4 +1,4 @@
-"""Makes steps of initiations and of questions about them."""
+"""Makes scenario steps from recorded initiations, and from calls that ask about an initiation or cancel it."""
 
 import re
 from typing import Any
@@ -63,8 +63,8 @@ def lift_bulk_file(lift: LiftState, call: RecordedCall) -> Step | None:
 def make_initiation_step(
     lift: LiftState, call: RecordedCall, content: Step, subject: LiftedSubject, id_name: str, reference: Any
 ) -> Step:
-    """Makes the step of an initiation. If the bank accepted the initiation and this call is not a repetition, gives the
-    step a name, so that later steps can refer to it."""
+    """Returns the step of an initiation. If the bank accepted the initiation, the step has a name, so that later steps
+    can refer to it. A refused call, or a repetition of an accepted call, gets a step without a name."""
     word, subject_id = subject.name, str(call.reply_json.get(id_name))
     if call.status != 201 or subject_id in lift.subjects:
         return {word: content}
@@ -75,8 +75,8 @@ def make_initiation_step(
 
 
 def write_order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str, Any]:
-    """Returns the words of a step for a body, with pseudonyms. The step's word `body` takes the fields that have no
-    word of their own."""
+    """Returns the content of the step that sends the body of this call, with pseudonyms. Most fields of the body become
+    a word of the step, such as `creditor_name`. The word `body` of the step has the other fields."""
     body, words = call.json, {}
     # Version 1 has one field for both communications: the word that does not fit its type.
     other = "unstructured" if body.get("communication_type") == STRUCTURED else "structured"
@@ -98,7 +98,8 @@ def write_order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> di
 
 
 def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
-    """Whether a step that names this value by a word sends exactly the same JSON value."""
+    """Whether the value can be a word of the step. If not, the value needs the step's word `body`, because the player
+    of scenarios would send another JSON type, such as a text instead of a number."""
     kind = table.by_path[path].kind
     if path == "creditor_address":
         return isinstance(value, dict)
@@ -119,7 +120,7 @@ def collect_other_fields(
 
 
 def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any) -> Any:
-    """Returns a value of the same shape, in which pseudonyms or empty values replace the content."""
+    """Returns a value of the same shape without personal data. Pseudonyms or placeholders replace its texts."""
     if isinstance(value, dict):
         return {part: hide_field(names, table, f"{path}.{part}", inner) for part, inner in value.items()}
     field = table.by_path.get(path)
@@ -130,7 +131,8 @@ def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any)
 
 
 def make_blank(value: Any) -> Any:
-    """Returns a value of the same type without its content."""
+    """Returns a value of the same type, in which a placeholder replaces each text and numbered names replace the names
+    of fields. Numbers, codes, dates and amounts stay."""
     if isinstance(value, dict):
         return {f"part_{at}": make_blank(inner) for at, inner in enumerate(value.values(), 1)}
     if isinstance(value, list):
@@ -139,7 +141,8 @@ def make_blank(value: Any) -> Any:
 
 
 def make_lookup_lifter(word: str) -> StepMaker:
-    """Returns the maker of a step that asks about an initiation, or cancels it."""
+    """Returns a function that makes a step from a call about an initiation. `word` says what the step does: `status`
+    and `details` ask about the initiation, and `cancel` cancels it."""
 
     def make_step(lift: LiftState, call: RecordedCall) -> Step | None:
         subject = lift.subjects.get(call.path[2])
@@ -165,8 +168,9 @@ def make_lookup_lifter(word: str) -> StepMaker:
 
 
 def lift_unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
-    """Makes the step of a call about an initiation whose id is in no reply of the recording. The bank did not know the
-    id, or the initiation is older than the recording."""
+    """Makes the step of a call about an initiation whose id is in no earlier reply of the recording. If the bank
+    answered 404, the step asks for an unknown id. Otherwise the initiation is older than the recording. Then this
+    function returns None and lists the call as unexplained."""
     if call.status != 404:
         lift.add_unexplained(call, "its initiation is not in the record")
         return None
@@ -176,8 +180,9 @@ def lift_unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
 
 
 def reach_status(lift: LiftState, subject: LiftedSubject, status: str, reason: Any) -> None:
-    """Adds the steps that lead to a status: an act of the customer, a wait, or a forced move. A recording without
-    controls does not show these steps."""
+    """Adds the steps that bring an initiation to the status that a reply shows: an act of the customer, a wait, or a
+    forced move. Adds no step if the initiation has this status already. Also adds none if the recording has calls of
+    the controls, because these calls are such steps."""
     if lift.has_controls or status == subject.status:
         return
     if status in SIGNED:

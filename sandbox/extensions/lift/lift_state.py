@@ -1,5 +1,4 @@
-"""The state of a lift: the steps, names and subjects that it has made so far. A lift turns a record of calls into the
-steps of a scenario."""
+"""The state of a lift. A lift is one conversion of recorded calls into the steps of a scenario."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ CUSTOMER = "alice"  # signs if the record does not name the customer
 
 @dataclass
 class LiftedSubject:
-    """An initiation or a consent of the record."""
+    """An initiation, a consent or a second authentication in the recording. Steps refer to it by its name."""
 
     name: str
     status: str = ""
@@ -64,8 +63,8 @@ class LiftState:
         self.unexplained.append(f"{call}: {reason}")
 
     def add_subject(self, call: RecordedCall, subject: LiftedSubject, *more_keys: str) -> None:
-        """Stores a subject under the address in the reply, the challenge of the call, and `more_keys`. Later calls
-        refer to the subject by these keys."""
+        """Stores a subject under several keys: the address in the reply, the PKCE challenge of the call, and
+        `more_keys`. Later calls refer to the subject by one of these keys."""
         address = sca_link(call.reply_json) or call.reply_headers.get("location")
         for key in (address, call.headers.get("code-challenge"), *more_keys):
             if key:
@@ -78,8 +77,12 @@ class LiftState:
         return {} if token is None else {"token": self.tokens.get(token, UNKNOWN)}
 
     def approve(self, subject: LiftedSubject) -> None:
-        """Inserts a step in which the customer approves the subject. It comes right after the last step about the
-        subject, while the address is still valid."""
+        """Inserts a step in which the customer approves the subject, directly behind the last step about the subject.
+        There, the address at which the customer approves is still valid.
+
+        Does nothing if the subject is approved already. Also does nothing if the recording has calls of the controls,
+        because they show when the customer approved.
+        """
         if subject.is_approved or self.has_controls:
             return
         subject.is_approved = True
@@ -89,7 +92,9 @@ class LiftState:
         self.steps.insert(next(places, len(self.steps)), {"psu": subject.approval})
 
     def name_customer(self, subject: LiftedSubject) -> None:
-        """Stores which customer gives a consent: the owner of the accounts that were read with it."""
+        """Completes the step in which a customer approves a consent. The customer is the owner of the accounts that
+        were read with the consent. Unless the consent is for one account only, the step also gets these accounts. Does
+        nothing if there is no such step, or if no account was read yet."""
         if subject.approval is None or not subject.accounts:
             return
         subject.approval["customer"] = self.names.owner(subject.accounts)
@@ -97,8 +102,8 @@ class LiftState:
             subject.approval["accounts"] = list(subject.accounts)
 
     def add_account(self, call: RecordedCall, logical_id: str, iban: str) -> None:
-        """Stores an account that a reply of the record names. If the call used a consent, the account belongs to that
-        consent."""
+        """Stores an account under the logical id that a reply has for it. If the token of the call belongs to a
+        consent, adds the account to the accounts of that consent."""
         name = self.accounts[logical_id] = self.names.debtor(iban)
         subject = self.consents.get(call.access_token or "")
         if subject is not None and name not in subject.accounts:

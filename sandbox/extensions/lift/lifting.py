@@ -1,13 +1,15 @@
 """Makes a scenario of recorded calls.
 
-The problem: a record has what a client sent and received. A scenario says what happened: who paid, who signed, when
-time passed. Each call becomes the step that sends it again. The ids, tokens, addresses and challenges of earlier
-replies tell which initiation or consent the call is about. A call that they do not explain is listed without a step.
+The problem: a recording has what a client sent and received. A scenario says what happened: who paid, who signed, when
+time passed. Each call becomes the step that sends it again. The ids, tokens, addresses and PKCE challenges of earlier
+calls show which initiation or consent a call is about. A call that they do not explain gets no step, and is listed as
+unexplained.
 
-A record with calls of the sandbox's controls says when time passed and who signed. In a record of another bank, this
-must be inferred from the calls. Some calls can only follow an act of the customer, such as a call for the token of a
-consent. Before such a call, no time passes: the inserted steps of that act move the clock themselves
-(`LiftState.approve`, `initiation_steps.reach_status`). The missing time passes before the first call after them.
+A recording with calls of the sandbox's controls says when time passed and who signed. In a recording of another bank,
+this must be inferred from the calls. Some calls can only follow an act of the customer, such as a call for the token of
+a consent. Before such a call, steps for the act of the customer are inserted (`LiftState.approve`,
+`initiation_steps.reach_status`). Some inserted steps move the clock themselves. So no other step moves the clock
+between the initiation or consent and such a call. The time that is left out passes before the first call after it.
 """
 
 import json
@@ -78,7 +80,7 @@ def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
 
 
 def read_liftable(content: bytes) -> Recording:
-    """Reads the recording. Raises RecordingError."""
+    """Reads a recording. Raises RecordingError if the content is not a recording, or is the export of a world."""
     if content.startswith(GZIP) or FORMAT.encode() in content[:200]:
         raise RecordingError("it is the export of a world: use `bank-sandbox import`, which plays it again")
     return read_recording(content)
@@ -98,8 +100,8 @@ def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
 
 
 def find_loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
-    """Returns the scenario that a call of the recording loads. Returns an empty dictionary if no call loads a
-    scenario."""
+    """Returns the content of the first scenario that a call of the recording loads, limited to the parts in `KEPT`.
+    Returns an empty dictionary if no call loads a scenario."""
     for call in calls:
         if call.method == "PUT" and call.path == ("_sandbox", "scenario") and call.status == 200:
             shipped, content = SHIPPED.get(str(call.json.get("name"))), call.json.get("scenario")
@@ -129,7 +131,8 @@ def write_scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) 
 
 
 def add_payers(loaded: Any, names: ScenarioPseudonyms) -> Any:
-    """Adds the accounts that replace accounts at another bank, and the owners of these accounts."""
+    """Returns the part `bank` of the scenario. It has all of `loaded`, and adds the accounts that replace accounts at
+    another bank, with their owners. Returns `loaded` itself if there are no such accounts."""
     if not names.debtors:
         return loaded
     bank = dict(loaded) if isinstance(loaded, dict) else {}
@@ -146,13 +149,15 @@ def add_payers(loaded: Any, names: ScenarioPseudonyms) -> Any:
 
 
 def find_opening(record: Sequence[RecordedCall]) -> datetime:
-    """Returns the time at which the recording begins."""
+    """Returns the time of the first call. Returns OPENING if there are no calls, or if a call has no time."""
     times = [call.began for call in record]
     return OPENING if None in times or not times else times[0] or OPENING
 
 
 def find_gaps(record: Sequence[RecordedCall]) -> dict[int, str]:
-    """Returns how much time passes before each call, by the number of the call."""
+    """Returns how much time passes directly before a call, by the number of the call. A call has no entry if this time
+    is below SHORTEST_GAP, or if the clock must not move there (see `find_last_places`). Then the time is added to the
+    time before a later call. Returns an empty dictionary if a call of the recording has no time."""
     if any(call.began is None for call in record):
         return {}
     last = find_last_places(record)
@@ -180,9 +185,9 @@ def list_begun_keys(call: RecordedCall) -> Iterator[str]:
 
 
 def find_last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
-    """Returns for each id or challenge the index of the last call that must come before the clock moves. For an id,
-    this is its last status call whose status did not come by time. For a challenge, this is the last call that has it.
-    """
+    """Returns for each id or PKCE challenge the index of the last call before which the clock must not move. For an id,
+    this is the last status call with a status that time alone does not bring. For a challenge, this is the last call to
+    /token whose verifier fits the challenge."""
     last: dict[str, int] = {}
     for at, call in enumerate(record):
         if len(call.path) > 3 and not is_reached_by_time(call):
@@ -216,8 +221,8 @@ def group_concurrent_calls(calls: Sequence[RecordedCall]) -> Iterator[list[Recor
 
 
 def split_branches(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
-    """Splits a group into branches, so that no two calls of a branch overlap. Each call joins the first branch whose
-    last call was answered before it began."""
+    """Splits a group of calls into branches. The calls of a branch do not overlap in time. Each call joins the first
+    branch whose last call was answered before this call began. If there is none, the call begins a new branch."""
     branches: list[list[RecordedCall]] = []
     for call in group:
         branch = next((branch for branch in branches if not branch[-1].overlaps(call)), [])
@@ -228,8 +233,9 @@ def split_branches(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
 
 
 def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callable[[RecordedCall], None]) -> None:
-    """Makes the steps of a group, one after the other. If the record has barriers, makes steps that run at the same
-    time."""
+    """Makes the steps of a group of calls that overlap in time. If the recording has barriers, the steps run at the
+    same time too. Otherwise they run one after the other. Then a line in `unexplained` says that their order is not
+    known, unless all calls of the group are GET."""
     branches = split_branches(group)
     if len(branches) == 1 or not lift.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
@@ -252,7 +258,7 @@ def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callabl
 
 
 def lift_calls(record: Sequence[RecordedCall], names: ScenarioPseudonyms) -> LiftState:
-    """Makes a step of each call, or lists it as unexplained."""
+    """Makes a step of each call, or lists the call as unexplained. Returns the state with all steps."""
     controls = [call.path[1:] for call in record if call.path[0] == "_sandbox"]
     accepted = [call for call in record if call.method == "POST" and call.status == 201]
     times = Counter(call.headers.get("request-id", "") for call in accepted)
@@ -294,8 +300,8 @@ def lift_one_call(lift: LiftState, call: RecordedCall) -> None:
 
 
 def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
-    """Makes a step of a call with a path or a method that the bank does not have. If it was not refused with 404 or
-    405, lists it as unexplained."""
+    """Makes a step of a call with a path or a method that the bank does not have. If the bank did not refuse the call
+    with 404 or 405, lists the call as unexplained instead."""
     if call.status not in REFUSED_PATHS:
         lift.add_unexplained(call, "no operation of the bank has this path")
         return
@@ -305,8 +311,9 @@ def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
 
 
 def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
-    """Makes a step of a POST whose reply never came. Makes only a fault if the client repeats the call, because the
-    step of the repetition sends it again."""
+    """Makes a step of a POST whose reply never came, and a step before it with a fault by which the reply is lost. If
+    the client repeats the call later, makes only the step with the fault. The step of the repetition then loses its
+    first reply, and sends its call again."""
     request_id = call.headers.get("request-id")
     later = lift.record[lift.record.index(call) + 1 :]
     if request_id and any(other.headers.get("request-id") == request_id for other in later):
@@ -321,8 +328,8 @@ def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def add_fault(lift: LiftState, row: Operation, reply_change: Step) -> Step:
-    """Makes a step that sets a fault for the next call of the operation. Does not add the step if the recording has
-    calls of the controls, because the fault is among them."""
+    """Returns a step that sets a fault for the next call of the operation, and adds it to the steps. Only returns it if
+    the recording has calls of the controls, because one of those calls set the fault."""
     step = {"fault": {"when": {"operation": row.name, "nth": 1}, **reply_change}}
     if not lift.has_controls:
         lift.steps.append(step)
@@ -360,7 +367,8 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def find_client(call: RecordedCall) -> str | None:
-    """Returns the client id from the header, or at /token from the credentials."""
+    """Returns the client id from the header Client-ID, else from the credentials of a call to /token. Returns None if
+    the call has neither."""
     if "client-id" in call.headers:
         return call.headers["client-id"]
     scheme, _, encoded = call.headers.get("authorization", "").partition(" ")
@@ -371,7 +379,9 @@ def find_client(call: RecordedCall) -> str | None:
 
 
 def find_wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
-    """Returns the headers for which the call was refused. A missing header has the value None."""
+    """Returns the headers for which the bank refused the call, with values for which it refuses the step too. A header
+    that was missing has the value None. Returns an empty dictionary if the bank did not refuse the call for its
+    headers."""
     if call.status in BY_STATUS:
         return {name: call.headers.get(name.lower()) for name in BY_STATUS[call.status]}
     if call.reply_json.get("error_code") not in HEADER_CODES:
@@ -395,8 +405,9 @@ def find_wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | No
 
 
 def find_repeated_headers(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
-    """Returns a fixed Request-ID, and perhaps a fixed challenge, for an initiation that was accepted more than once.
-    Its repetitions are then identical. Returns no headers for other calls."""
+    """Returns fixed headers for an initiation that was accepted more than once, because the repetitions must be
+    identical: a Request-ID, and a PKCE challenge if the call has no access token. Returns an empty dictionary for other
+    calls."""
     request_id = call.headers.get("request-id", "")
     if request_id not in lift.repeated_ids:
         return {}

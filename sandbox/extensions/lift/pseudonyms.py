@@ -1,7 +1,7 @@
-"""Puts pseudonyms into the words of steps and into bulk files: names of a recording, and accounts of the scenario.
+"""Replaces the data of real people in the words of steps and in bulk files: names, IBANs and communications.
 
-An account that pays is replaced by an account of the scenario, which a step calls by its name. The sandbox's own
-accounts are called by their names too.
+In place of an account that pays at another bank, the scenario gets an account of its own. Steps refer to this account
+by its name. They also refer to the sandbox's own accounts by name.
 """
 
 import csv
@@ -25,8 +25,8 @@ WITH_TYPE = "<!DOCTYPE Document><Document/>"  # the bank refuses any file with a
 
 
 class ScenarioPseudonyms(Pseudonyms):
-    """The pseudonyms of one scenario. The sandbox's own accounts are not replaced, nor are names on which its rules
-    depend."""
+    """The pseudonyms of one scenario. They do not replace the sandbox's own accounts, nor the beneficiaries' names on
+    which rules of scenarios depend."""
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
         rules = load("default").rules
@@ -39,8 +39,8 @@ class ScenarioPseudonyms(Pseudonyms):
         self.business: set[str] = set()  # those of these accounts that pay in a bulk file
 
     def account(self, text: str) -> str:
-        """Returns a beneficiary's account: the name that the scenario has for it, or a made-up IBAN of the same
-        country."""
+        """Returns the account of a beneficiary as a step writes it. This is a name if the scenario has the account,
+        else a made-up IBAN of the same country."""
         return self.own.get(text) or self.debtors.get(text) or self.iban(text)
 
     def iban(self, text: str) -> str:
@@ -50,7 +50,8 @@ class ScenarioPseudonyms(Pseudonyms):
         return super().iban(text)
 
     def debtor(self, text: str, is_business: bool = False) -> str:
-        """Returns the name of the account that pays in the scenario instead of this account."""
+        """Returns the name of the account that pays in the scenario. For an account of the sandbox, this is its own
+        name. For any other IBAN, this is the name of an account that the scenario adds in its place."""
         if text in self.own:
             return self.own[text]
         name = self.debtors.setdefault(text, f"{ELSEWHERE}{len(self.debtors) + 1}")
@@ -60,8 +61,9 @@ class ScenarioPseudonyms(Pseudonyms):
         return name
 
     def owner(self, accounts: Sequence[str]) -> str:
-        """Returns the customer who owns these accounts. Accounts that stand for accounts of another bank get one common
-        owner."""
+        """Returns the customer who owns these accounts. If some are the sandbox's own, this is a customer who owns all
+        of those, or else an owner of the first of them. If all replace accounts of another bank, makes the owner of the
+        first account the owner of all, and returns this owner."""
         owners = [self._owners[name] for name in accounts if name in self._owners]
         if owners:
             return next((name for name in owners[0] if all(name in row for row in owners)), owners[0][0])
@@ -70,7 +72,8 @@ class ScenarioPseudonyms(Pseudonyms):
         return owner
 
     def hide(self, word: str, value: Any) -> Any:
-        """Returns a value with pseudonyms. `word` is the word of the step that has this value."""
+        """Returns the value that a step has in place of a recorded value. `word` is the word of the step for the value.
+        A value whose word cannot have personal data is returned unchanged."""
         if isinstance(value, dict):  # an address
             return {part: text if part == "country" else "Brussels" for part, text in value.items()}
         hides: dict[str, Callable[[str], str]] = {
@@ -89,7 +92,7 @@ class ScenarioPseudonyms(Pseudonyms):
 
 
 def write_file_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
-    """Returns the content of a step `file`. Returns a text with the reason if no such step can be made."""
+    """Returns the content of a step `file` for this call, or a text with the reason why no such step can be made."""
     if len(call.body) > FILE_MAX:
         return f"its file is over {FILE_MAX:,} characters long"
     content = write_csv_words(call, names) if call.path[1] == "csv" else write_xml_words(call, names)
@@ -129,8 +132,8 @@ def transfer_words(row: dict[str, str], names: ScenarioPseudonyms) -> dict[str, 
 
 
 def lift_xml(text: str, names: ScenarioPseudonyms) -> str | None:
-    """Returns a file with pseudonyms, in which accounts of the scenario pay. Returns None if a text of the recording
-    may remain in the file."""
+    """Returns the text of an XML file with pseudonyms. The accounts that pay become accounts of the scenario. Returns
+    None if some original text may remain in the file."""
     for iban in find_debtors(remove_comments(text) or ""):
         names.debtor(iban, is_business=True)
     return mask_xml(text, names)

@@ -1,4 +1,5 @@
-"""A proxy before a real bank. It records the calls in a HAR file, without anybody's real data."""
+"""A proxy between a client and a real bank. It records the calls in a HAR file, in which secrets and personal data are
+replaced."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

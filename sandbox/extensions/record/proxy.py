@@ -1,15 +1,16 @@
-"""A reverse proxy that records what passes.
+"""A reverse proxy that records the calls and replies that it passes on.
 
 Why not mitmproxy: it demands other versions of Flask, cryptography and ruamel.yaml than the sandbox has (see
-`recordings/mitmproxy_flows`), and so cannot be installed beside it. The task here is small: one bank, one direction,
-whole messages.
+`recordings/mitmproxy_flows`), and so cannot be installed beside it. The task here is small: there is only one bank, all
+calls go to it, and each message is passed on as a whole.
 
-The proxy does not change the headers and bytes of calls and replies, because a signature may cover them. Only headers
-of the connection are new, and Host names the bank. A call is masked in memory, so no secret reaches the file, even if
-the process is killed.
+The proxy does not change bodies and headers, because a signature may cover them. Only headers that belong to one
+connection are replaced, such as Host, which gets the name of the bank. The proxy masks a call before it writes the call
+to the file: it replaces secrets and personal data. So no secret reaches the file, even if the process is killed.
 
-Whoever reaches this proxy calls the bank with the client's certificate. So the proxy listens only on this machine. It
-also refuses calls from web pages: calls that name another host, or that say that they come from another site.
+The proxy calls the bank with the client's certificate. So everybody who can reach the proxy could act as this client.
+Therefore the proxy listens only on this machine. It also refuses calls that a web page may have made: calls whose Host
+is not this machine, or whose header Sec-Fetch-Site names another site.
 """
 
 import ssl
@@ -51,7 +52,7 @@ class RecordError(ValueError):
 
 
 class ClientCallError(ValueError):
-    """Raised for a call that is not passed on to the bank."""
+    """Raised for a call that is not passed on to the bank. `status` is the status of the reply to the client."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -110,8 +111,8 @@ class BankRecorder:
     def _record(
         self, request: httpx.Request, body: bytes, response: httpx.Response | None, raw: bytes, began: float
     ) -> None:
-        """Masks a call and writes it to the file. If it cannot be masked, it is not written, but the client still gets
-        the reply."""
+        """Masks a call, so replaces its secrets and personal data, and writes it to the file. If an error occurs, the
+        call is not written and the error is noted in `failures`. The client gets its reply in both cases."""
         with self._lock, suppress_and_count(self.failures):
             self._begun += 1
             call = RecordedCall(
@@ -131,8 +132,8 @@ class BankRecorder:
 
 @contextmanager
 def suppress_and_count(failures: list[str]) -> Iterator[None]:
-    """Suppresses an error within the block, and adds its type to `failures`. Does not store its text, which may contain
-    a secret."""
+    """Suppresses an error in the block, and adds the name of the error's type to `failures`. Does not store the text of
+    the error, because it may contain a secret."""
     try:
         yield
     except Exception as fault:
@@ -140,15 +141,16 @@ def suppress_and_count(failures: list[str]) -> Iterator[None]:
 
 
 def make_own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
-    """Returns pseudonyms that do not change the sandbox's own accounts and the names of its rules. These are nobody's
-    data, and a scenario needs them."""
+    """Returns pseudonyms that keep two things unchanged: the sandbox's own accounts, and the beneficiaries' names on
+    which rules of its default scenario depend. They are not data of real people, and a scenario that is made from the
+    recording needs them."""
     rules = load("default").rules
     patterns = tuple(rule.when.creditor_name for rule in rules if rule.when.creditor_name)
     return Pseudonyms(set(fixtures.accounts), patterns)
 
 
 def decode_reply(response: httpx.Response, raw: bytes) -> str:
-    """Returns the text of a reply, or an empty text if its encoding is unknown."""
+    """Returns the body of a reply as text. Returns an empty text if the body cannot be decompressed."""
     try:
         return decode_text(httpx.Response(response.status_code, headers=response.headers, content=raw).content)
     except httpx.DecodingError:
@@ -156,7 +158,8 @@ def decode_reply(response: httpx.Response, raw: bytes) -> str:
 
 
 def read_bank_address(text: str) -> str:
-    """Returns the address without a slash at its end. Raises RecordError for a text that is no address of http."""
+    """Returns the bank's address without slashes at its end. Raises RecordError if the text is not an address of http
+    or https, or if it has a query, a fragment or a user name."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -169,8 +172,9 @@ def read_bank_address(text: str) -> str:
 
 
 def read_certificates(cert: Path | None, key: Path | None, ca: Path | None) -> ssl.SSLContext:
-    """Returns the TLS context. Raises RecordError for a file without a certificate or key, or with a key that does not
-    fit."""
+    """Returns the TLS context for calls to the bank: with the client's certificate `cert` and its `key`, and with the
+    certificates `ca` by which the bank's certificate is checked. Raises RecordError if a file has no certificate or no
+    key, or if the key does not belong to the certificate."""
     try:
         context = ssl.create_default_context(cafile=ca)
     except (ssl.SSLError, OSError) as fault:
@@ -202,7 +206,8 @@ class ProxyServer(ThreadingHTTPServer):
         self.recorder = recorder
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores the error, because it only means that a client closed its connection. The recording goes on."""
+        """Ignores the error, which usually means that a client closed its connection. Without this method, a traceback
+        would be printed."""
 
 
 class ProxyHandler(BaseHTTPRequestHandler):
@@ -277,8 +282,8 @@ class ProxyHandler(BaseHTTPRequestHandler):
 
 
 def read_target(target: str) -> str:
-    """Returns path and query of a call. Refuses a whole address, which a client sends if it takes this proxy for a
-    forward proxy."""
+    """Returns the path and the query of a call. Raises ClientCallError for a whole address such as `http://host/path`.
+    A client sends this form if it is configured to use the proxy as a forward proxy."""
     if not target.startswith("/") or target.startswith("//"):
         raise ClientCallError(400, "Expected is a path: give this proxy to your client as the address of the bank.")
     return target
