@@ -27,8 +27,8 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def find_completer(name: str, *words: str) -> Complete | None:
-    """Returns the function that completes the argument or option `name`, with its values on the server and these words.
-    Returns None if the server has no list of its values."""
+    """Returns the function that completes the value of the argument or option `name`. It offers `words` and the values
+    that the server lists. Returns None if the server has no list of such values."""
     if name not in LISTS:
         return None
 
@@ -44,7 +44,8 @@ def find_completer(name: str, *words: str) -> Complete | None:
 
 
 def list_values(context: click.Context, name: str, field: str) -> list[str]:
-    """Returns the values of a field in a list of the server, newest first. Returns none if no server answers."""
+    """Returns the values of a field in a list of the server, newest first. Returns an empty list if no server
+    answers."""
     import httpx
 
     from sandbox.client import Controls, Refused, Unreadable
@@ -67,8 +68,8 @@ def list_values(context: click.Context, name: str, field: str) -> list[str]:
 
 
 def find_option(context: click.Context, name: str) -> Any:
-    """Returns the value of an option of this command or of the groups above it, because a user may give it to each of
-    them. The innermost one counts."""
+    """Returns the value of an option. A user may give the option to the command or to each of the groups above it. The
+    value of the innermost one counts."""
     above: click.Context | None = context
     while above is not None:
         if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

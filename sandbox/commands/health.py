@@ -60,8 +60,8 @@ def find_address(served: dict[str, Any]) -> str:
 
 
 def find_fault(url: str, key: str | None, controls: bool) -> str | None:
-    """Returns what is wrong with the server at this URL, or None. If its controls are off, any reply counts as
-    healthy."""
+    """Returns what is wrong with the server at this URL, or None if it is healthy. If its controls are off, any reply
+    counts as healthy."""
     from http.client import HTTPException
 
     try:

@@ -1,4 +1,4 @@
-"""The options, calls and output that are shared by all commands that call a running sandbox."""
+"""The options, the calls and the output that all commands share that call a running sandbox."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ SHARED = ("url", "world", "key", "as_json")
 
 
 class RemoteWorld:
-    """One world of a running sandbox, as the options of a command name it. Also prints the output of the command, as
+    """One world of a running sandbox, which the options of a command name. It also prints the output of the command, as
     text or as JSON."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
@@ -37,7 +37,8 @@ class RemoteWorld:
         self._is_there = not separator
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Calls a path of the controls. Returns the body of the reply."""
+        """Calls a path of the controls, and returns the body of the reply. Before a GET, checks that the world
+        exists."""
         if method == "GET":
             self.demand_world()
         return self.controls.call(method, path, body).body
@@ -63,12 +64,14 @@ class RemoteWorld:
         return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
 
     def demand_yes(self, name: str, yes: bool, /, **fields: Any) -> None:
-        """Asks on a terminal before a call of a control that destroys something."""
+        """If a call of the control `name` would destroy something, asks on a terminal whether to go on. Ends the
+        command after a no."""
         row = next(row for row in CONTROLS if row.name == name)
         ask_first(row.describe_loss({"world": self.world} | fields), yes)
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
-        """Calls a control. Leaves out fields of the body that are None."""
+        """Calls a control, and returns the body of the reply. Leaves out fields of the request's body that are None. If
+        the reply is the first page of a list, adds the rows of all other pages."""
         path = fill_path(row.path, names)
         if isinstance(body, dict):
             body = {name: value for name, value in body.items() if value is not None}
@@ -86,8 +89,8 @@ class RemoteWorld:
         return reply
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
-        """Calls a path of the controls whose request or reply is large. Shows progress. Returns the bytes of the
-        reply."""
+        """Calls a path of the controls whose request or reply is large, and shows progress. Returns the bytes of the
+        reply. Raises Refused if the sandbox refuses the call."""
         from sandbox.client.transport import ClientReply, Refused, read_json
 
         headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
@@ -132,7 +135,7 @@ class RemoteWorld:
             ) from None
 
     def tell(self, body: Any, render: Callable[[], str]) -> None:
-        """Prints the text that `render` returns, or with --json the body."""
+        """With --json, prints `body` as JSON. Otherwise prints the text that `render` returns."""
         click.echo(format_json(body) if self.as_json else render())
 
     def tell_rows(
@@ -144,8 +147,8 @@ class RemoteWorld:
         drops: Sequence[str] = (),
         wide: bool = False,
     ) -> None:
-        """Prints the newest rows of a list as a table, or with --json the body. On a narrow terminal, leaves out the
-        columns `drops`."""
+        """With --json, prints `body` as JSON. Otherwise prints the newest rows of its list `name` as a table. On a
+        narrow terminal, leaves out the columns `drops`."""
         rows, left_out = limit_rows(list(body[name]), limit)
         cells = [[format_cell(get_value_at(row, column)) for column in columns] for row in rows]
         text, narrow = ("", "") if self.as_json else format_list(cells, columns, drops, wide)

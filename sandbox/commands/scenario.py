@@ -43,8 +43,9 @@ class RunExtension(Protocol):
         """Returns the variants with which each scenario's bank is started. Ends the command if an option is wrong."""
 
     def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
-        """Does what the options ask for after all scenarios have passed, such as playing them again under variants.
-        Returns whether a scenario fails then. `apart` is added to the names of the worlds."""
+        """Does what the options ask for, such as playing the scenarios again under variants. Called after all scenarios
+        have passed. Returns whether a scenario fails now. The text `apart` is added to the names of the worlds, which
+        then differ from those of other runs."""
 
 
 @click.group()

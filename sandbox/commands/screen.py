@@ -66,8 +66,8 @@ def choose_columns(
 def format_list(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], wide: bool
 ) -> tuple[str, str]:
-    """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, all are
-    shown."""
+    """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, all
+    columns are shown. The note is empty if no column is left out."""
     if not is_on_terminal():
         return align_rows(rows, list_titles(columns)), ""
     if wide:
@@ -117,7 +117,8 @@ def find_colour(cell: str) -> str:
 
 
 def limit_rows(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
-    """Returns the newest rows, `limit` at most, and a note on the rows that are left out."""
+    """Returns the newest rows, `limit` at most, and a note on the rows that are left out. The note is empty if no row
+    is left out."""
     if not limit or len(rows) <= limit:
         return rows, ""
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"

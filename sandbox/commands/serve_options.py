@@ -263,8 +263,8 @@ class AccessOptions:
         return address
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
-        """Makes a server for the bank, which already listens. Returns its address, and the function that serves until
-        the process ends."""
+        """Makes a server for the bank. The server listens already. Returns its address, and the function that answers
+        calls until the process ends."""
         from sandbox.server.server import find_port
 
         server = listen(lambda: self._make_server(app), f"{self.host}:{self.port}")

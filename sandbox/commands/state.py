@@ -81,8 +81,9 @@ def check(place: str, as_json: bool) -> None:
 
 @contextmanager
 def copy_state_file(place: str) -> Iterator[Path | str]:
-    """Yields the path of a temporary copy of a state file. Opening a file of an earlier format would change the file.
-    For a database, yields its address."""
+    """For a state file, yields the path of a temporary copy, because opening a file of an earlier format would change
+    it. For a database, yields its address. Raises StateFileError if the file cannot be read, or if another sandbox uses
+    it."""
     from sandbox.storage.format import StateFileError
     from sandbox.storage.sqlite_database import copy_into
     from sandbox.storage.store import is_address

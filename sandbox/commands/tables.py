@@ -32,6 +32,6 @@ def tables(names: tuple[str, ...], as_json: bool) -> None:
 
 
 def make_objects(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
-    """Returns each row as a dict by column. The last column has no title in the table. Here its name is `whose`. It
+    """Returns each row as a dict by column. The last column, which has no title in the table, gets the name `whose`. It
     says whether the service or the sandbox decided the row."""
     return [dict(zip([*head[:-1], "whose"], row, strict=True)) for row in rows]

@@ -42,8 +42,8 @@ def customer_option(about: str, default: str | None = None) -> Callable[..., Any
 
 
 def demand_controls(far: RemoteWorld, customer: str | None) -> None:
-    """Checks the key and the customer by a call of the controls. So the command ends before it makes anything if one
-    of them is wrong."""
+    """Checks the key and the customer by a call of the controls. If one of them is wrong, the command ends before it
+    makes anything."""
     customers = [str(row["customer"]) for row in far.controls.listed("customers")]
     if customer is None or customer in customers:
         return
@@ -72,7 +72,8 @@ def needs_controls(refuse: bool, unsigned: bool, until: str | None) -> bool:
 def finish(
     far: RemoteWorld, initiation: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
 ) -> None:
-    """Acts as the customer, moves the clock until the status `until`, and prints the outcome."""
+    """Signs or refuses the initiation as the customer, unless `unsigned` is set. Then moves the clock until the status
+    is `until`, if given, and prints the outcome."""
     tpp, summary = make_tpp(far), dict[str, Any]()
     address = find_signing_address(far, initiation)
     if unsigned:
@@ -96,7 +97,8 @@ def find_console_page(far: RemoteWorld, initiation: "Initiation") -> str:
 
 
 def find_signing_address(far: RemoteWorld, initiation: "Initiation") -> str | None:
-    """Returns the signing address. For a bulk file, first moves the clock until the bank has validated the file."""
+    """Returns the address at which the customer signs, or None if there is none. For a bulk file, first moves the clock
+    until the bank has validated the file."""
     if initiation.reference.kind.row is not BULK:
         return initiation.sca_address
     from sandbox.client import Refused

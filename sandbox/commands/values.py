@@ -125,7 +125,8 @@ def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "In
 
 
 def bring_to_outcome(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
-    """Signs as the customer if the outcome needs a signature. Then moves the clock until the outcome has happened."""
+    """Signs the initiation as the customer if the value's outcome needs a signature. Then moves the clock until the
+    outcome has happened."""
     rule, clock, timings = value.rule, far.controls.clock, dict(value.rule.timings)
     first = rule.then[0] if rule.then else None
     acts_alone = rule.psu is not None or (first is not None and first.on in UNSIGNED)

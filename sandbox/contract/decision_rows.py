@@ -1,7 +1,7 @@
 """The types of the rows in `contract/decisions`: a setting, an axis, or both in one (choice 13).
 
-A setting is a value that a scenario gives under `settings`. An axis is a point on which the real bank may have decided
-otherwise: a few named values, which a scenario gives under `variants`, and which `vary` tries out.
+A setting is a value that a scenario gives under `settings`. An axis is a point on which the real bank may differ from
+the sandbox's default. It has a few named values, which a scenario gives under `variants`, and which `vary` tries out.
 """
 
 from collections.abc import Mapping
@@ -167,11 +167,11 @@ class Axis:
 
 
 class AxisTopic:
-    """Creates the axes of a topic. A call declares one: its clause, the question that the service leaves open, the
-    mistake of a client that it reveals, and its values.
+    """Creates the axes of a topic. A call of this object declares one axis. Its arguments are the clause, the question
+    that the service leaves open, the mistake of a client that the axis reveals, and the values.
 
-    Each value is a tuple: its name with its marks (`!`, `+`), its effect, and its content. If there is no content, it
-    is the name.
+    Each value is a tuple: its name with its marks (`!`, `+`), its effect, and its content. If there is no content, the
+    name is the content.
     """
 
     def __init__(self, name: str) -> None:
@@ -219,7 +219,7 @@ def setting(
     axis: Axis | None = None,
 ) -> Any:
     """Makes a dataclass field that is a setting. With `axis`, the field is also an axis. If the field's annotation is a
-    Literal, a scenario may give one of its words."""
+    Literal, the words of the Literal are the setting's values."""
     limits = {"bounds": (least, most), "longest": longest, "form": form}
     row = {"topic": topic, "clause": clause, "default": default, "about": about, **limits}
     return field(default=default, metadata={"setting": row, "axis": axis})

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class ErrorRow(NamedTuple):
-    """An error: its status, its texts in replies, and its clause."""
+    """An error: its HTTP status, its texts in replies, and its clause."""
 
     status: int
     error: str

@@ -62,8 +62,8 @@ IBAN = TextKind(34)
 class Field:
     """A field of a body.
 
-    If `uses` is empty, the use follows from another row. A field of an object is then used as its object is. An object
-    is used as its fields are.
+    If `uses` is empty, the use follows from other rows. For a field inside an object, the use of the object counts. For
+    an object, the uses of its fields count.
     """
 
     path: str  # its place in the body, such as creditor_account.iban
@@ -142,11 +142,11 @@ class BodyRow:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The path of each field by its names in a scenario."""
+        """The paths of the fields. The keys are the names of the fields in a scenario."""
         return {word: field.path for field in self.fields for word in field.words}
 
     def list_parts(self, outer: str) -> list[Field]:
-        """Returns the fields of an object."""
+        """Returns the fields inside the object `outer`."""
         return [field for field in self.fields if field.outer == outer and field.inner]
 
     def list_outers(self) -> Iterator[Field]:
@@ -164,7 +164,8 @@ def set_at_path(body: dict[str, Any], path: str, value: Any) -> None:
 
 
 def make_body(body: BodyRow, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the body with these values, by their names in a scenario. Values that are None are left out."""
+    """Returns a request body with these values. The keys of `values` are the names of the fields in a scenario. Values
+    that are None are left out."""
     content: dict[str, Any] = {}
     for word, path in body.paths.items():
         if values.get(word) is not None:

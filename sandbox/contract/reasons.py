@@ -13,7 +13,8 @@ DEFAULT_SCENARIO = "the default scenario"
 
 
 class ReasonRow(NamedTuple):
-    """A reason. `iso_code` replaces a code that is not in ISO 20022 (axis `reason_codes`)."""
+    """A reason. If `code` is not in ISO 20022, `iso_code` replaces it where the axis `reason_codes` asks for ISO
+    codes."""
 
     code: str
     meaning: str
@@ -23,8 +24,8 @@ class ReasonRow(NamedTuple):
 
 
 class Reason(Enum):
-    """The reasons in the table. The bank itself gives the first ones. Only scenarios and controls give the last
-    ones."""
+    """The reasons in the table. The bank itself gives the reasons up to FORMAT_INVALID. Only scenarios and controls
+    give those from RECALLED on."""
 
     TIME_OUT = ReasonRow(
         "TIME_OUT",

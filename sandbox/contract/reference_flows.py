@@ -1,7 +1,7 @@
 """The flows that tests play with the reference client and the demo shop, under each value of each axis.
 
-An axis names its flows in its row (`shown_by`). A flow succeeds under every value of its axes. Its calls or replies
-then differ from those under the default value.
+An axis names its flows in its row (`shown_by`). A flow succeeds under every value of its axes. Under a value that is
+not the default, its calls or replies differ from those under the default.
 """
 
 from sandbox.contract.decision_rows import Axis

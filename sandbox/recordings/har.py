@@ -40,14 +40,14 @@ def _read_headers(part: Any) -> dict[str, str]:
 
 
 def _list_names(response: Any) -> tuple[str, ...]:
-    """Returns the names of the headers as they were sent. Returns no names for HTTP/2 and HTTP/3, which send only small
-    letters."""
+    """Returns the names of the response's headers in the letters in which the server wrote them. Returns no names for
+    HTTP/2 and HTTP/3, because all names are in lower case there."""
     is_first = str(response.get("httpVersion") or "HTTP/1.1").upper().startswith("HTTP/1")
     return tuple(str(row["name"]) for row in response.get("headers") or ()) if is_first else ()
 
 
 def _read_sent_text(data: Any) -> str:
-    """Returns the sent body, or the fields of a form if the browser recorded only these."""
+    """Returns the sent body. If the recording has only the fields of a form, returns a body made from these fields."""
     text, params = _read_text(data), data.get("params")
     return text if text or not params else urlencode([(row["name"], row.get("value") or "") for row in params])
 
@@ -64,7 +64,7 @@ TAIL = "\n]}}\n"
 
 
 class HarWriter:
-    """Writes a HAR file. The file is complete after each call, because a recording may end at any moment."""
+    """Writes a HAR file. The file is valid JSON after each added call, because a recording may end at any moment."""
 
     def __init__(self, path: Path) -> None:
         self.count = 0
@@ -121,5 +121,6 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
 
 
 def _make_pairs(headers: Mapping[str, str]) -> list[dict[str, str]]:
-    """Returns headers as name and value. A header with several cookies becomes a pair for each."""
+    """Returns each header as a pair of name and value. A header with several cookies, one a line, becomes one pair for
+    each cookie."""
     return [{"name": name, "value": part} for name, value in headers.items() for part in value.split("\n")]

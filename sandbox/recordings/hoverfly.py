@@ -1,4 +1,5 @@
-"""Simulation files of Hoverfly. Version 5 has a list of matchers for each part; versions 1 to 4 have one value."""
+"""Simulation files of Hoverfly. In version 5, each part of a request has a list of matchers. In versions 1 to 4, it has
+one value."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +36,8 @@ def read_entry(number: int, pair: Any) -> RecordedCall:
 
 
 def _read_exact(request: Mapping[str, Any], name: str) -> str:
-    """Returns the value of a matcher. Raises ValueError for a matcher that accepts many values."""
+    """Returns the only value that the request's part `name` can have. Raises ValueError if its matcher accepts many
+    values."""
     text = _read_exact_text(request[name])
     if text is None:
         raise ValueError(f"its {name} matches many values and not one")

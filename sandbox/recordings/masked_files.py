@@ -25,9 +25,9 @@ Hide = Callable[[str], str]
 
 
 def mask_xml(text: str, names: Pseudonyms) -> str | None:
-    """Returns a file with pseudonyms, or None if some original text may remain in it.
+    """Returns the XML text with pseudonyms, or None if some original text may remain in it.
 
-    The file need not be well-formed. The time is proportional to its length, because no pattern searches for an end
+    The text need not be well-formed. The time is proportional to its length, because no pattern searches for an end
     that may be missing.
     """
     plain = None if any(sign in text for sign in HIDING_TEXT) else remove_comments(text)
@@ -79,7 +79,7 @@ def find_debtors(text: str) -> Iterator[str]:
 
 
 def is_leaf(text: str, part: re.Match[str]) -> bool:
-    """Whether only this text is between the opening and the closing tag of one element."""
+    """Whether this text is the whole content of one element, so the element has no other elements in it."""
     opened = text.rfind("<", 0, part.start() + 1)
     tag = TAG.match(text, opened)
     return tag is not None and text.startswith(f"</{tag[1]}>", part.end() - 1)

@@ -117,7 +117,7 @@ def list_vocabulary() -> frozenset[str]:
 
 @cache
 def list_prose_words() -> frozenset[str]:
-    """Returns the words of the contract's sentences, in small letters."""
+    """Returns the words of the contract's sentences in lower case. Masked sentences keep these words."""
     texts = [text for row in Error for text in (row.value.text, row.value.remedy)]
     for axis in AXES.values():
         texts += [axis.about, axis.brings, *(value.does for value in axis.values)]
@@ -132,7 +132,7 @@ class Masker:
     """Masks the calls of one recording, one after the other."""
 
     def __init__(self, names: Pseudonyms, hosts: Collection[str] = (), base_path: str = "") -> None:
-        """Takes the hosts of the bank and the path of its address. These two are not masked."""
+        """`hosts` are the hosts of the bank, and `base_path` is the path of its address. They are not masked."""
         self.names = names
         self._hosts = {host.lower() for host in hosts} | LOCAL_HOSTS
         self._base_path = base_path.rstrip("/")
@@ -184,8 +184,8 @@ class Masker:
         return self.mask_value(name, value)
 
     def mask_unless_plain(self, value: str) -> str:
-        """Returns a header unchanged if all its words are short and plain, numbers, or in the vocabulary. Otherwise
-        masks it."""
+        """Returns a header's value unchanged if it is in the vocabulary, or if each word is short and has only letters
+        or only digits. Otherwise masks the value as a sentence."""
         runs = RUN.findall(value)
         is_plain = PLAIN_VALUE.fullmatch(value) and all(run.isalpha() or run.isdigit() for run in runs)
         is_plain = is_plain and all(len(run) <= RUN_MAX for run in runs)
@@ -220,8 +220,8 @@ class Masker:
         return f"{self.mask_key(name)}={self.names.secret(value) if value else ''}"
 
     def mask_digest(self, value: str, body: str, masked: str) -> str:
-        """Replaces a digest of the body by a digest of the masked body. Otherwise an IBAN in a short body could be
-        guessed from its digest."""
+        """Masks the digest in a header. A digest of the body becomes the digest of the masked body, because an IBAN in
+        a short body could be guessed from the body's digest. Any other value becomes the pseudonym of a secret."""
         right, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (body, masked))
         name, equals, digest = value.partition("=")
         if not equals or name.lower() not in DIGESTS:
@@ -229,7 +229,9 @@ class Masker:
         return f"{name}={digest.replace(right, other) if digest.strip(':') == right else self.names.secret(digest)}"
 
     def mask_signature(self, value: str, body: str, masked: str) -> str:
-        """Masks a signature, which may be a JWS with or without payload, or of another kind."""
+        """Masks a signature. A JWS keeps its three segments: the contents of the head and of the payload are masked,
+        and the proof becomes the pseudonym of a secret. The payload may be empty. Any other signature becomes the
+        pseudonym of a secret as a whole."""
         if value.count(".") != 2:
             return self.names.secret(value)
         head, payload, proof = value.split(".")
@@ -239,7 +241,8 @@ class Masker:
         return f"{self.mask_jws_segment(head)}.{payload}.{self.names.secret(proof) if proof else ''}"
 
     def mask_jws_segment(self, text: str) -> str:
-        """Masks a segment of a JWS, which is a secret or JSON in Base64."""
+        """Masks a segment of a JWS. If the segment is a JSON object in Base64, masks the values in the object.
+        Otherwise returns the pseudonym of a secret."""
         with suppress(ValueError, RecursionError):
             content = decode_segment(text).decode()
             if isinstance(json.loads(content), dict):
@@ -318,14 +321,16 @@ class Masker:
         return match[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
 
     def mask_markup(self, text: str) -> str:
-        """Masks a page, or a file in which text may be anywhere. Tags with attributes are masked as text."""
+        """Masks a page, or a file in which text may be anywhere. Tags without attributes stay. All other parts are
+        masked as sentences."""
         return "".join(
             part if re.fullmatch(r"</?[a-z][a-z0-9]{0,9}>", part, re.IGNORECASE) else self.mask_prose(part)
             for part in re.split(r"(<[^<>]*>)", text)
         )
 
     def mask_table(self, text: str) -> str:
-        """Masks a CSV file. Keeps the names of columns and masks the cells by column. Raises csv.Error."""
+        """Masks a CSV file. The names of known columns stay. A cell is masked as a field with the name of its column.
+        Raises csv.Error if the text is not CSV."""
         mark = text[: text.startswith("\ufeff")]
         delimiter = ";" if ";" in text.partition("\n")[0] else ","
         head, *rows = list(csv.reader(StringIO(text[len(mark) :], newline=""), delimiter=delimiter)) or [[]]
@@ -347,8 +352,8 @@ class Masker:
     # Texts
 
     def mask_key(self, text: str) -> str:
-        """Returns the name of a field. Masks a text that does not look like a field name, or that was masked as a
-        value."""
+        """Returns the name of a field in a JSON object. A name in lower case stays. Any other name stays if it looks
+        like a field name and was not masked as a value before."""
         if PLAIN_KEY.fullmatch(text):
             return text
         pseudonym = self.names.find(text)
@@ -357,7 +362,8 @@ class Masker:
         return text if KEY.fullmatch(text) else self.mask_value("", text)
 
     def mask_number(self, field: str, text: str) -> str:
-        """Masks a JSON number if it is so long that it may be an account number."""
+        """Masks a JSON number if it is so long that it may be an account number, or if the name of its field says that
+        it is a secret. Amounts and counts stay."""
         name = write_snake_case(field).rpartition(".")[2]
         if name in COUNT_FIELDS or not INTEGER.fullmatch(text):
             return text
@@ -404,7 +410,8 @@ class Masker:
         return all(word in list_vocabulary() or CODE.fullmatch(word) for word in text.split())
 
     def mask_by_form(self, text: str) -> str | None:
-        """Returns the pseudonym of a text that can be recognised by its form, such as an IBAN or a UUID, or None."""
+        """Returns the pseudonym of a text that can be recognised by its form, such as an IBAN or a UUID. Returns None
+        for any other text."""
         compact = text.replace(" ", "").upper()
         if SHAPE.fullmatch(compact) and (is_iban(compact) or compact == text):
             return copy_spaces(text, self.names.iban(compact))
@@ -422,7 +429,7 @@ class Masker:
         return None
 
     def mask_prose(self, text: str) -> str:
-        """Masks the words of a sentence one by one. Keeps days, amounts, and words from the texts of the contract."""
+        """Masks the words of a sentence one by one. Words from the texts of the contract, days and amounts stay."""
         words = list_prose_words()
 
         def other(match: re.Match[str]) -> str:
@@ -480,7 +487,7 @@ class JsonWalk:
 
 
 def is_xml(text: str) -> bool:
-    """Whether the text is well-formed, so that all of it is in elements."""
+    """Whether the text is well-formed XML. Then all of its text is in elements."""
     try:
         etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
     except (etree.XMLSyntaxError, ValueError):
@@ -499,7 +506,7 @@ def copy_spaces(text: str, other: str) -> str:
 
 
 def decode_segment(text: str) -> bytes:
-    """Returns the bytes of a base64url segment of a JWS. Empty if the text is not base64url."""
+    """Returns the bytes of a base64url segment of a JWS. Returns no bytes if the text is not base64url."""
     try:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

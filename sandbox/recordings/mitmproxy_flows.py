@@ -19,7 +19,8 @@ UNPACKED_MAX = 100_000_000  # bytes
 
 
 class BrokenFlow(NamedTuple):
-    """Stands in place of the first flow of a file that cannot be read. The rest of the file cannot be read either."""
+    """Stands in the list of flows for the first flow that cannot be read. The list ends with it, because the rest of
+    the file cannot be read either."""
 
     reason: str
 
@@ -44,7 +45,8 @@ def read_flows(content: bytes) -> Iterator[Any]:
 
 
 def read_tnetstring(content: bytes, at: int) -> tuple[Any, int]:
-    """Returns the value that begins at `at`, and the position after it. Raises ValueError."""
+    """Returns the value that begins at `at`, and the position after it. Raises ValueError if no whole value begins
+    there."""
     head, colon, _ = content[at : at + LENGTH_MAX + 1].partition(b":")
     if not colon or not head.isdigit():
         raise ValueError(f"expected is a length and a colon, and found {head!a}")

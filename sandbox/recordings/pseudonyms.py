@@ -62,13 +62,14 @@ class Pseudonyms:
         return self._known.get(text) or self._add(text, copy_faults(text, f"Person {self._take_number('name')}"))
 
     def iban(self, text: str) -> str:
-        """Returns another IBAN of the same country."""
+        """Returns the pseudonym of an IBAN, which is another IBAN of the same country. The sandbox's own IBANs stay."""
         if text in self._own_ibans or text == EXAMPLE:
             return text
         return self._known.get(text) or self._add(text, make_iban_like(text, self._take_number("iban")))
 
     def structured(self, text: str) -> str:
-        """Returns another structured communication in the same form: with +++ or as twelve digits."""
+        """Returns the pseudonym of a structured communication, in the same form: with +++ or as twelve digits. A text
+        that is not valid becomes NO_STRUCTURED, which is not valid either."""
         if read_structured(text) is None:
             return NO_STRUCTURED
         pseudonym = self._known.get(text)
@@ -88,18 +89,20 @@ class Pseudonyms:
         )
 
     def client(self, text: str) -> str:
-        """Returns another client id. The first one is the sandbox's own, so that a lifted recording plays there."""
+        """Returns the pseudonym of a client id. The first client of a recording gets the id of the sandbox's demo
+        client, so that a scenario that `lift` makes of the recording can be played."""
         if not text or text in self._known:
             return self._known.get(text, text)
         number = self._take_number("client")
         return self._add(text, OWN_CLIENT if number == 1 else f"{OWN_CLIENT}-{number}")
 
     def numbered(self, kind: str, text: str, form: str) -> str:
-        """Returns a pseudonym with the next number in a form such as `host-{}.example`."""
+        """Returns the pseudonym of a text: `form`, such as `host-{}.example`, with the next number for texts of this
+        kind."""
         return self._known.get(text) or self._add(text, form.format(self._take_number(kind)))
 
     def secret(self, text: str) -> str:
-        """Returns a text with other letters and digits at the same places."""
+        """Returns the pseudonym of a secret, which has other letters and digits at the same places."""
         pseudonym = self._known.get(text)
         if pseudonym is not None or not any(sign.isalnum() for sign in text):
             return text if pseudonym is None else pseudonym
@@ -112,7 +115,8 @@ class Pseudonyms:
         )  # a short text has few others
 
     def challenge(self, text: str, method: str) -> str:
-        """Returns another challenge. `verifier` later replaces the original verifier by the one that fits it."""
+        """Returns the pseudonym of a PKCE challenge. For S256, it is computed from a new verifier. `verifier` later
+        replaces the original verifier by the new one."""
         pseudonym = self._known.get(text)
         if pseudonym is not None:
             return pseudonym
@@ -121,7 +125,8 @@ class Pseudonyms:
         return self._add(text, compute_challenge("S256", verifier) if method != "plain" else self.secret(text))
 
     def verifier(self, text: str) -> str:
-        """Returns another verifier. If the original fits an earlier challenge, the new one fits the new challenge."""
+        """Returns the pseudonym of a PKCE verifier. If the original fits a challenge that was masked before, the
+        pseudonym fits that challenge's pseudonym."""
         pseudonym = self._known.get(text)
         if pseudonym is not None or not text.isascii():
             return pseudonym or self.secret(text)
@@ -143,8 +148,8 @@ def keep_digits(text: str) -> str:
 
 
 def copy_faults(text: str, other: str) -> str:
-    """Returns `other`, changed to have the faults of `text` that a bank may refuse: odd characters, slashes, and a
-    wrong length."""
+    """Returns `other`, changed to have the same faults as `text`: characters, slashes and a length that a bank may
+    refuse."""
     odd = "".join(dict.fromkeys(find_odd_like(sign) for sign in text if BASIC.fullmatch(sign) is None and sign != "/"))
     slashes = "//" if "//" in text else ""
     other = f"{'/' if text.startswith('/') else ''}{other}{slashes}{odd}{'/' if text.endswith('/') else ''}"
@@ -153,8 +158,8 @@ def copy_faults(text: str, other: str) -> str:
 
 
 def find_odd_like(sign: str) -> str:
-    """Returns a character that a bank refuses in the same way. A refused letter is replaced too, because it may be part
-    of a name."""
+    """Returns a character that a bank refuses for the same reason as `sign`. A refused letter becomes another refused
+    letter, because it may be part of a name. Any other character stays."""
     return sign if not sign.isalnum() else "é" if ord(sign) < LATIN_END else "Ж"
 
 

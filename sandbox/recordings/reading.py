@@ -37,7 +37,7 @@ EXPECTED = f"expected is {', '.join(f'{row.name} ({row.shape})' for row in FORMA
 
 @dataclass(frozen=True)
 class Recording:
-    """The calls of one file that go to the bank, and the number of all other entries."""
+    """The calls of one file that go to the bank, and counts of the entries that were left out."""
 
     format: str  # the name of the format
     calls: list[RecordedCall]  # the calls to the bank, in the order in which they began
@@ -97,7 +97,7 @@ def read_recording(content: bytes, base: str = "") -> Recording:
 
 
 def find_format(content: bytes) -> tuple[RecordingFormat, list[Any]]:
-    """Returns the format of a file and its entries. Raises RecordingError."""
+    """Returns the format of a file and its entries. Raises RecordingError if the format is unknown."""
     flows = FLOWS.find(content)
     if flows is not None:
         return FLOWS, flows
@@ -133,7 +133,7 @@ def describe_fault(fault: Exception) -> str:
 
 
 def select_calls(calls: list[RecordedCall], base: str) -> Recording:
-    """Returns the calls that go to the bank, and counts all others."""
+    """Returns a recording with the calls that go to the bank, and with counts of all other calls."""
     if base:
         calls = [replace(call, base=base) if is_below(call.url, base) else call for call in calls]
         hosts = {call.host for call in calls if call.base}

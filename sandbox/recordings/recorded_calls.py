@@ -75,7 +75,8 @@ class RecordedCall:
 
     @cached_property
     def address(self) -> str:
-        """The address of the bank that this call went to: its URL without the path at the bank."""
+        """The address of the bank that this call went to. It is the URL of the call up to the path of the bank's own
+        interface."""
         segments = self.split.path.split("/")
         filled_places = [at for at, part in enumerate(segments) if part]
         base_segments = segments[: filled_places[-len(self.path)]] if self.path else segments
@@ -87,7 +88,7 @@ class RecordedCall:
 
     @cached_property
     def json(self) -> dict[str, Any]:
-        """The body that was sent, if it is a JSON object."""
+        """The body that was sent, if it is a JSON object. Otherwise an empty dictionary."""
         return _read_json_object(_read_json(self.body))
 
     @cached_property
@@ -96,12 +97,12 @@ class RecordedCall:
 
     @cached_property
     def reply(self) -> Any:
-        """The body of the reply: JSON, or its text."""
+        """The body of the reply: its value if it is JSON, else its text."""
         return _read_json(self.reply_body)
 
     @property
     def reply_json(self) -> dict[str, Any]:
-        """The body of the reply, if it is a JSON object."""
+        """The body of the reply, if it is a JSON object. Otherwise an empty dictionary."""
         return _read_json_object(self.reply)
 
     @property
@@ -111,7 +112,8 @@ class RecordedCall:
 
     @property
     def challenges(self) -> tuple[str, ...]:
-        """The PKCE challenges that fit the verifier of a token call, by the methods S256 and plain."""
+        """The two PKCE challenges that fit the verifier of a token call: by method S256, and by method plain. Empty for
+        any other call."""
         verifier = self.form.get("code_verifier", "") if self.path == ("token",) else ""
         return (compute_challenge("S256", verifier), verifier) if verifier and verifier.isascii() else ()
 
@@ -120,7 +122,7 @@ class RecordedCall:
         return self.status == 0
 
     def overlaps(self, later: "RecordedCall") -> bool:
-        """Whether the later call began before this one was answered."""
+        """Whether the later call began before this one was answered. False if the recording has no times."""
         return self.ended is not None and later.began is not None and later.began < self.ended
 
     def __str__(self) -> str:
@@ -145,8 +147,8 @@ def _read_json_object(value: Any) -> dict[str, Any]:
 
 
 def read_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
-    """Returns headers by name. Several values of a name are joined by a comma, as HTTP allows; cookies by a line
-    break."""
+    """Returns headers by name in lower case. The values of a name that occurs several times are joined by a comma, as
+    HTTP allows. Cookies are joined by a line break."""
     headers: dict[str, str] = {}
     for name, value in pairs:
         key = str(name).lower()
@@ -170,7 +172,8 @@ def decode_base64(text: Any) -> str:
 
 
 def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | None, datetime | None]:
-    """Returns when a call began, and when its reply had arrived. Raises ValueError for an impossible year."""
+    """Returns the time at which a call began, and the time at which its reply had arrived. A time that the recording
+    does not say is None. Raises ValueError for an impossible year."""
     if began is None or began.tzinfo is None:
         return None, None
     try:
@@ -193,10 +196,11 @@ def find_path_at_bank(path: str) -> tuple[str, ...] | None:
 
 
 def find_bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
-    """Returns the hosts to which calls with the bank's headers went. In a recording without headers, returns the host
-    with most of the calls whose path or reply only a bank has.
+    """Returns the hosts that got calls with the bank's headers. If no call has these headers, looks for calls whose
+    path or reply only a bank has, and returns the host that got most of them.
 
-    A path alone proves little, because a shop may have /accounts, and an identity provider /token."""
+    A path alone proves little, because a shop may have /accounts, and an identity provider /token.
+    """
     marked = {call.host for call in calls if has_headers_of_bank(call)}
     if marked:
         return marked

@@ -15,8 +15,8 @@ EXACT_BODIES = ("equalToJson", "equalTo", "binaryEqualTo", "equalToXml")
 
 
 def find_mappings(content: Any) -> list[Any] | None:
-    """Returns the mappings in the order of the recording, or None if the content is something else. A file may also be
-    one single mapping."""
+    """Returns the mappings in the order of the recording. A file may have a list of mappings, or be one mapping itself.
+    Returns None for any other content."""
     if not isinstance(content, dict):
         return None
     rows = content.get("mappings")
