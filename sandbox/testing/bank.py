@@ -18,7 +18,7 @@ NOT_VERIFIED = 409
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """When a status was reached, and how much bank time passed until then."""
+    """The time at which a payment reached a status, and how much bank time passed until then."""
 
     payment_id: str
     status: str
@@ -33,7 +33,7 @@ class WorldFaults:
         self._controls = controls
 
     def add(self, **fault: Any) -> None:
-        """Adds a fault rule of `title`, `when`, `answer`, `delay`, `cut`, `change` and `times`."""
+        """Adds a fault rule with any of the fields `title`, `when`, `answer`, `delay`, `cut`, `change` and `times`."""
         self._controls.call("POST", "/faults", fault)
 
     def clear(self) -> None:
@@ -45,7 +45,7 @@ class WorldFaults:
 
 
 class WorldRegister:
-    """A list of a world, read from the controls."""
+    """A descriptor for a list of the world, such as its accounts. Each access reads the list from the controls."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -83,8 +83,9 @@ class BankFixture:
         return self.client()
 
     def client(self, client_id: str = "demo-tpp", secret: str = "demo-secret", **more: Any) -> Client:
-        """Returns the reference client with other credentials, or with another `redirect_uri`, `language` or `vendor`.
-        By default it follows the settings of this world, and signs if the bank demands signatures."""
+        """Returns a reference client with these credentials. `more` are further arguments of Client, such as
+        `redirect_uri`, `language` or `vendor`. Unless they say otherwise, the client follows the settings of this
+        world. If the bank demands signatures, it signs, and the public key is registered for it."""
         content: dict[str, Any] = {}
         settings = self.settings()
         if not more.keys() & {"vendor", "manual"}:
@@ -96,8 +97,8 @@ class BankFixture:
         return Client(self.base_url, client_id, secret, http=self.controls.http, **content, **more)
 
     def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
-        """Moves bank time until the status is reached. Raises Refused (409) with the reason if it can never be
-        reached."""
+        """Moves bank time forward until the payment has the status, at most by `within`. Raises Refused (409) with the
+        reason if it cannot reach the status."""
         within = None if within is None else time_text(within)
         body = given(payment_id=_id_of(subject), status=status, within=within)
         content = self.controls.call("POST", "/await", body).body
@@ -116,7 +117,8 @@ class BankFixture:
         return int(self.controls.call("POST", "/requests/count", matcher).body["count"])
 
     def verify(self, **question: Any) -> None:
-        """Fails unless matching calls came `times` times (default: at least once), or `in_order`."""
+        """Raises AssertionError unless the calls that fit the conditions came `times` times (by default at least once).
+        With `in_order`, a list of conditions, raises it unless calls that fit them came one after the other."""
         try:
             self.controls.call("POST", "/requests/verify", question)
         except Refused as refused:
@@ -135,7 +137,8 @@ class BankFixture:
 
     @property
     def coverage(self) -> dict[str, Any]:
-        """The coverage, as numbers and by cell."""
+        """How much of the bank the calls of this world have reached: in numbers, and for each cell (such as an error)
+        whether it was reached."""
         return self._fetch("/coverage")
 
     def settings(self, **changes: Any) -> dict[str, Any]:
@@ -146,7 +149,7 @@ class BankFixture:
         return self.controls.call("PATCH", "/settings", texts).body["settings"]  # type: ignore[no-any-return]
 
     def move(self, subject: Subject, status: str, reason: str | None = None) -> None:
-        """Forces a payment, order or file to a status by a legal move."""
+        """Forces a payment, standing order or file to a status. The bank's table of moves must permit it."""
         self.controls.move(_id_of(subject), status, reason)
 
     def book(self, iban: str, amount: str, **rest: Any) -> None:
@@ -154,19 +157,21 @@ class BankFixture:
         self.controls.book(iban, amount, **rest)
 
     def scenario(self, content: str | Mapping[str, Any]) -> None:
-        """Begins the world again with a scenario: the name of a shipped scenario, or a content."""
+        """Begins the world again with a scenario. A text is the name of a shipped scenario, and a mapping is the
+        content of a scenario."""
         body = {"name": content} if isinstance(content, str) else {"scenario": dict(content)}
         self.controls.call("PUT", "/scenario", body)
 
     def reset(self) -> None:
-        """Begins the world again with the same beginning."""
+        """Begins the world again with the scenario, seed and settings with which it last began. Later changes are
+        lost."""
         self.controls.reset()
 
     def fork(
         self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False
     ) -> "BankFixture":
-        """Makes an independent copy of this world as it is, or as it was at a time. Raises Refused (409) if a world of
-        that name exists, unless `replace` is true."""
+        """Makes an independent copy of this world, as it is now or as it was at the time `at`. Raises Refused (409) if
+        a world of that name exists, unless `replace` is true."""
         name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
         body = {"as": name} | given(replace=replace or None, at=None if at is None else time_text(at))
         self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)

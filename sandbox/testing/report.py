@@ -1,4 +1,4 @@
-"""The report of a failed test: the clock, the journal, the timeline and the last calls."""
+"""The report about the bank that is added to a failed test: the clock, the journal, the timeline and the last calls."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 
 
 def render_bank(bank: BankFixture) -> str:
-    """Returns the report. If the bank cannot be reached, the report is one line."""
+    """Returns the report as text. If the bank cannot be reached, it is one line that says so."""
     try:
         return "\n".join(render_lines(bank))
     except NO_ANSWER as error:
@@ -68,8 +68,8 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def describe_client_view(error: str | None) -> str:
-    """Returns the token and the code of an error, as the client saw them. Returns `by a rule` for the reply of a fault
-    rule."""
+    """Returns the token and the code of an error, as the client saw them. If a fault rule made the reply, there is no
+    error, and the text is `by a rule`."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

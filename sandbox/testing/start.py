@@ -1,8 +1,9 @@
-"""The start of a test's bank: first from options, then from the scenario, then from defaults. Also serves a bank with
-that start.
+"""How the bank of a test starts. Options decide first, then the scenario, then defaults. Also serves a bank, and makes
+worlds, with such a start.
 
-A run of tests at a server elsewhere needs neither the application nor the reader of scenarios, whose imports take
-longer than a dozen tests. So they are imported only if a bank begins in this process, or if a scenario is read."""
+Tests that use a server in another process need neither the application nor the reader of scenarios. Importing the two
+takes longer than a dozen tests. So they are imported only if a bank begins in this process, or if a scenario is read.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ class Start:
 
 
 def beginning_of(start: Start) -> "Beginning":
-    """Returns the Beginning of a new server."""
+    """Returns what the default world of a new server begins with: the scenario, the seed and the clock of the start."""
     from sandbox.app import make_first_beginning
 
     scenario = _read(start)
@@ -74,7 +75,8 @@ def make_world_options(start: Start) -> dict[str, Any]:
 
 
 def read_scenario_content(start: Start) -> str | dict[str, Any]:
-    """Returns the name of a shipped scenario, or the content of any other scenario with the start's settings added."""
+    """Returns the name of the scenario if the start names a shipped scenario and has no settings. Otherwise returns the
+    content of a scenario with the start's settings. A shipped scenario is then extended."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:
@@ -102,7 +104,7 @@ def _read(start: Start) -> "Scenario":
 
 @lru_cache(maxsize=64)
 def _read_file(path: Path, changed: int) -> dict[str, Any]:
-    """Returns the content of a file. It is cached until the file changes."""
+    """Returns the content of a YAML file. The result is cached by its time of change, `changed`."""
     from sandbox.reader.tree import read_yaml
 
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).to_python()
@@ -114,7 +116,7 @@ def _read_file(path: Path, changed: int) -> dict[str, Any]:
 
 @contextmanager
 def serve_world(app: Any) -> Iterator[BankFixture]:
-    """Serves a default world on a free port while the block runs."""
+    """Serves an application on a free port while the block runs, and yields its default world."""
     from sandbox.server.server import serve_in_background
 
     with serve_in_background(app) as address, attach_to_server(address) as bank:
@@ -124,7 +126,7 @@ def serve_world(app: Any) -> Iterator[BankFixture]:
 
 @contextmanager
 def attach_to_server(base_url: str, key: str | None = None) -> Iterator[BankFixture]:
-    """Yields the default world of a running server."""
+    """Yields the default world of a server that is running already."""
     with Controls(base_url, key=key) as controls:
         yield BankFixture(controls, "default")
 
@@ -137,7 +139,7 @@ def world_of(
     variants: Mapping[str, str] | None = None,
     extensions: Sequence[str] = (),
 ) -> Iterator[BankFixture]:
-    """Makes a world at a running server. Drops it with its forks at the end of the block."""
+    """Makes a world at a running server and yields it. Drops it with its forks at the end of the block."""
     name = name[:NAME_MAX]
     extension_lines = [*start.settings.get("extensions", ()), *extensions] if extensions else None
     server.controls.make_world(name, **make_world_options(start), variants=variants or None, extensions=extension_lines)

@@ -1,4 +1,5 @@
-"""Tools for coding agents: the controls, the documentation and a payment, by the Model Context Protocol (MCP).
+"""Tools for coding agents, which use them by the Model Context Protocol (MCP): the controls, the documentation and a
+payment.
 
 The package is not called `mcp`, because that is the name of the library that it uses.
 """

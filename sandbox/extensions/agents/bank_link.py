@@ -17,7 +17,7 @@ WORLDS = "get_worlds"
 
 
 class BankLink:
-    """A connection to a sandbox, with the default world of its tools."""
+    """A connection to a sandbox. `world` is the world of a tool call that names no world."""
 
     def __init__(self, url: str, world: str = DEFAULT_WORLD, key: str | None = None) -> None:
         self.url = url.rstrip("/")
@@ -53,8 +53,8 @@ class WorldLink:
         self._link, self.base_url = link, base_url
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """Calls a control and returns the content of the reply: JSON, a text, or None. Raises ToolError if the control
-        refuses."""
+        """Calls a control and returns the content of the reply: JSON, a text, or None if it is empty. Raises ToolError
+        if the control refuses or the sandbox does not answer."""
         headers = {} if self._link.key is None else {"X-Sandbox-Key": self._link.key}
         try:
             content = None if body is None else json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""Makes a tool of each row of the controls, so that a new row is a new tool."""
+"""Makes the tools that call controls, one from each row of the table of controls."""
 
 import json
 import re
@@ -49,7 +49,8 @@ def make_all_control_tools() -> tuple[Tool, ...]:
 
 
 def make_tool(row: Control, described: Mapping[str, Any]) -> Tool:
-    """Makes the tool of a row. `described` is the operation in the OpenAPI document, which has the arguments."""
+    """Makes the tool of a control. `described` is the OpenAPI document of the controls, from which the arguments are
+    taken."""
     address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
     operation = described["paths"][address][row.method.lower()]
     components = described["components"]["schemas"]
@@ -121,8 +122,8 @@ def list_parameters(operation: Mapping[str, Any], place: str) -> dict[str, JsonS
 def list_members(
     operation: Mapping[str, Any], components: Mapping[str, Any]
 ) -> tuple[dict[str, JsonSchema], list[str]]:
-    """Returns the fields of a body, and the names of its required fields. If the body has alternatives, returns the
-    fields of all alternatives."""
+    """Returns the schemas of the fields of a body, and the names of its required fields. If the body has alternatives,
+    returns the fields of all alternatives, and as required those that each alternative requires."""
     content = operation.get("requestBody", {}).get("content", {}).get(JSON[0], {})
     shape = _resolve(content.get("schema", {}), components)
     alternatives = [_resolve(schema, components) for schema in shape.get("anyOf", [])]
@@ -137,8 +138,8 @@ def list_members(
 
 
 def make_argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
-    """Returns the schema of an argument, in which the definitions stand in place of references. If this schema would be
-    long or endless, returns a schema that allows any value."""
+    """Returns the schema of an argument, with each reference replaced by its definition. If that would be too long, or
+    endless because a definition contains itself, returns a schema that allows any value."""
     try:
         whole: JsonSchema = _inline_references(schema, components, ())
     except RecursionError:

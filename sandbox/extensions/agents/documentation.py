@@ -1,4 +1,4 @@
-"""The documentation as resources, and a search in its sections."""
+"""The pages of the documentation as resources of MCP, and a search in their sections."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ class DocumentationHit(NamedTuple):
 
 
 def read_page(uri: str) -> str | None:
-    """Returns the Markdown of a page, or None for an unknown address."""
+    """Returns the Markdown of a page, cut after PAGE_MAX characters. Returns None if no page has this address."""
     slug = uri.removeprefix(SCHEME)
     if not uri.startswith(SCHEME) or slug not in SLUGS:
         return None
@@ -67,8 +67,8 @@ def _read_sections() -> Iterator[Section]:
 
 
 def search(words: str) -> list[DocumentationHit]:
-    """Returns the sections that have the most of these words, the best first. A rare word counts more than a word that
-    many sections have."""
+    """Returns up to HITS_MAX sections that have some of these words, the best first. A section is better if it has more
+    of the words, and rare words count more."""
     sought = {word.casefold() for word in WORD.findall(words)}
     weights = {word: weight for word in sought if (weight := compute_weight(word))}
     scored = [(compute_score(section, weights), section) for section in list_sections()]
@@ -80,14 +80,15 @@ def search(words: str) -> list[DocumentationHit]:
 
 
 def compute_weight(word: str) -> float:
-    """Returns how much a word counts, or 0 if no section has it."""
+    """Returns the weight of a word in a search. It is larger if fewer sections have the word, and 0 if no section has
+    it."""
     count = sum(word in section.text.casefold() or word in section.title.casefold() for section in list_sections())
     return log(1 + len(list_sections()) / count) if count else 0
 
 
 def compute_score(section: Section, weights: Mapping[str, float]) -> float:
-    """Returns the sum of the weights of the words that the section has, divided by a factor that grows with its length.
-    A word in a title counts more."""
+    """Returns how well a section fits: the sum of the weights of the words that it has, divided by a number that grows
+    with the length of the section. A word in the title of the section or of its page counts more."""
     title, page, text = section.title.casefold(), section.page.casefold(), section.text.casefold()
     weight_found = sum(
         weight * ((word in text) + IN_TITLE * (word in title) + (word in page)) for word, weight in weights.items()
@@ -96,7 +97,8 @@ def compute_score(section: Section, weights: Mapping[str, float]) -> float:
 
 
 def cut_excerpt(text: str, sought: set[str]) -> str:
-    """Returns a part of the text that begins shortly before the first line with most of the words."""
+    """Returns at most EXCERPT_MAX characters of the text. The excerpt of a longer text begins a line before the line
+    that has the most of the words."""
     if len(text) <= EXCERPT_MAX:
         return text
     lines = text.splitlines()

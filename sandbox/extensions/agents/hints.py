@@ -18,7 +18,7 @@ def explain_hint(call: Any, reason: str) -> Hint:
 
 
 def after_requests(value: Any, _: Arguments) -> Iterator[Hint]:
-    """Yields a hint for the newest refused call of each kind."""
+    """Yields a hint about the newest refused call of each operation and status."""
     kinds = set()
     for call in reversed(value["requests"]):
         kind = call["operation"], call["status"]
@@ -96,8 +96,8 @@ HINTS: dict[str, Hinting] = {
 
 
 def find_hints(control: str, value: Any, arguments: Arguments) -> list[Hint]:
-    """Returns at most HINTS_MAX hints about the next call after this control. Returns none for a control without
-    hints."""
+    """Returns at most HINTS_MAX hints about the next useful calls, made from the reply `value` of a control. Returns an
+    empty list if HINTS has no function for the control."""
     if control not in HINTS or not isinstance(value, dict):
         return []
     return list(HINTS[control](value, arguments))[:HINTS_MAX]

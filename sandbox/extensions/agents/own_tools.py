@@ -1,5 +1,5 @@
-"""The tools that do not come from controls: an overview, a payment of the demo client, the well-known values, and a
-search."""
+"""The tools that do not come from controls: an overview, a payment of the demo client, a list of the well-known values
+(names and references that lead to an outcome), and a search in the documentation."""
 
 from typing import Any
 
@@ -60,7 +60,8 @@ def read_findings(bank: BankCaller) -> Any:
 
 
 def start_payment(bank: BankCaller, arguments: Arguments) -> ToolResult:
-    """Initiates a payment as the demo client. If the arguments ask for it, also signs or refuses as the customer."""
+    """Initiates a payment as the demo client. If the argument `answer` says so, also signs or refuses it as the
+    customer."""
     from sandbox.client import Client, Refused, Unreadable
 
     order = {name: arguments[name] for name in ORDER if name in arguments}

@@ -1,4 +1,4 @@
-"""Prompts: tasks for an agent, which a person starts by their name."""
+"""Prompts of MCP: texts that give an agent a task. A person starts one of them by its name."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ class Prompt(NamedTuple):
     text: str
 
     def fill(self, arguments: dict[str, str]) -> str:
-        """Returns the text with the arguments in place of their names. Raises ToolError if an argument is missing."""
+        """Returns the text with the arguments in place of their names. Raises ToolError if a required argument is
+        missing."""
         for name, (about, is_required) in self.arguments.items():
             if is_required and not arguments.get(name, "").strip():
                 raise ToolError(f"{name} is missing: {about}")

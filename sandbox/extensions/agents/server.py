@@ -132,8 +132,8 @@ def serve_stdio(server: Server[Any]) -> None:
 
 
 def listen(host: str, port: int) -> socket:
-    """Opens a socket that accepts connections before the server runs. Their calls wait until the server runs. Raises
-    OSError."""
+    """Opens a socket before the server runs. Connections are accepted at once, and their calls wait until the server
+    runs. Raises OSError if the address cannot be used."""
     listening = socket()
     try:
         listening.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)

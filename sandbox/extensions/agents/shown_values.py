@@ -30,8 +30,8 @@ STEPS = ((200, 2_000), (50, 1_000), (20, 500), (5, 200), (1, 100))
 
 
 def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
-    """Returns the value, in which secrets are masked: a field with the name of a secret, a text that looks like a
-    secret, and each text in `secrets`."""
+    """Returns the value with its secrets masked. Secrets are the fields with a name in SECRET_NAMES, the parts of texts
+    that look like a secret, and each text in `secrets`."""
     match value:
         case dict():
             return {
@@ -48,8 +48,8 @@ def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
 
 
 def select_newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]:
-    """Returns the reply with only the newest rows that contain the text `containing`, and a sentence about the rows
-    left out."""
+    """Returns a reply, in which each list has only its newest `limit` rows that contain the text `containing`. Also
+    returns a sentence about the rows that were left out, or an empty text if there are none."""
     if not isinstance(value, dict):
         return value, ""
     lists = {name: rows for name, rows in value.items() if isinstance(rows, list)}
@@ -66,7 +66,8 @@ def select_newest_rows(value: Any, limit: int, containing: str = "") -> tuple[An
 
 
 def fit(value: Any, most: int = OUTPUT_MAX) -> Any:
-    """Returns the value. If it is longer than `most` characters, cuts its inner lists and texts."""
+    """Returns the value if it has at most `most` characters. Otherwise cuts its inner lists and texts until it fits. If
+    that does not suffice, returns its beginning as a text."""
     text = _write_text(value)
     if len(text) <= most:
         return value

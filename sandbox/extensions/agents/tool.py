@@ -29,7 +29,7 @@ class BankCaller(Protocol):
 
     @property
     def base_url(self) -> str:
-        """The address of the bank for its clients, with the world in it."""
+        """The address of the bank that clients use, with the path of the world."""
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
         """Calls a control and returns the content of its reply: JSON, or a text. Raises ToolError."""

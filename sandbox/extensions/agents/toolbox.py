@@ -1,4 +1,5 @@
-"""All tools of one sandbox, with the checks and bounds that are the same for each."""
+"""All tools of one sandbox. Adds what all tools have in common: the argument `world`, the check of arguments, and the
+masking of secrets."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -18,8 +19,8 @@ SECRET_LENGTH_MIN = 6  # a shorter one would hide parts of other words
 
 
 class ToolAnswer(NamedTuple):
-    """The answer of a tool to an agent. Its content has `result` or `error`, and in `next` the calls that may be useful
-    then."""
+    """The answer of a tool to an agent. Its content has `result` or `error`. It may also have `next`, a list of calls
+    that may be useful next."""
 
     content: dict[str, Any]
     is_error: bool
@@ -33,7 +34,8 @@ class Toolbox:
         assert len(self.tools) == len(tools), "two tools have the same name"
 
     def find(self, name: str) -> Tool:
-        """Returns the tool of this name. Otherwise raises ToolError, whose text suggests the most similar tool."""
+        """Returns the tool of this name. Raises ToolError if there is none. Its text suggests the tool with the most
+        similar name."""
         if name not in self.tools:
             raise ToolError(f"there is no tool {name[:80]!r}{suggest_nearest(name, self.tools)}")
         return self.tools[name]
@@ -52,8 +54,8 @@ class Toolbox:
         return ToolAnswer({"result": hide_secrets(value, secrets)} | self._list_next_calls(hints, arguments), False)
 
     def _list_next_calls(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
-        """Returns the hints whose tools exist, as calls in the same world. A hint to the tool that lists worlds names
-        no world."""
+        """Returns the hints as `next`, without hints to tools that do not exist. If the arguments name a world, each
+        hint names the same world, except a hint to the tool that lists worlds."""
         world = {"world": arguments["world"]} if "world" in arguments else {}
         rows = [
             {
@@ -76,8 +78,8 @@ def with_common_arguments(tool: Tool) -> Tool:
 
 
 def check_arguments(tool: Tool, arguments: Arguments) -> None:
-    """Raises ToolError for an unknown or missing argument. The sandbox itself checks the values of a control's
-    fields."""
+    """Raises ToolError if an argument is unknown or missing, or if its value is wrong. Does not check the values of a
+    control's fields, because the sandbox checks them."""
     properties = tool.schema["properties"]
     for name in arguments:
         if name not in properties:
@@ -93,14 +95,15 @@ def check_arguments(tool: Tool, arguments: Arguments) -> None:
 
 
 def suggest_nearest(name: str, names: Iterable[str]) -> str:
-    """Returns the end of a sentence about an unknown name, which suggests the most similar names."""
+    """Returns the end of an error text about an unknown name. It suggests the most similar of the known names, and is
+    empty if no name is similar."""
     hint = suggest(name, names)
     return f"; {hint}" if hint else ""
 
 
 def find_secrets(value: Any) -> set[str]:
-    """Returns the secrets in the arguments that the agent sent. A refusal may quote them, so they are masked in its
-    text."""
+    """Returns the secrets among the arguments that an agent sent. They are masked in the answer of the tool, because a
+    reply may quote them."""
     if isinstance(value, list):
         return {secret for item in value for secret in find_secrets(item)}
     if not isinstance(value, Mapping):

@@ -1,7 +1,9 @@
-"""A small shop whose customers pay by bank, and a viewer of their accounts. It shows what a third party (TPP) must do.
+"""The command `demo`: a small web shop whose customers pay by bank, and can view their bank accounts. Its code is an
+example of a third party (TPP).
 
-Read `payments` and `accounts`; both call the bank through `bank_client`. Only `demo` knows that the bank is a
-sandbox."""
+Read `payments` and `accounts` first; both call the bank through `bank_client`. Only `demo` knows that the bank is a
+sandbox.
+"""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

@@ -60,8 +60,8 @@ def connect() -> Response:
 
 
 def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) -> None:
-    """Exchanges the code for tokens. A second authentication brings no code, so the shop keeps the tokens that it
-    has."""
+    """Handles the return of a customer who agreed at the bank. After a new consent, exchanges the code for tokens.
+    After a second authentication there is no code: the shop keeps its tokens, which can read again."""
     if pending.renews:
         if owner.link is not None:
             owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = (
@@ -105,8 +105,8 @@ def list_entries(link: AccountLink) -> list[AccountEntry]:
 
 
 def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
-    """Returns the account with its balance. Returns None if the bank wants the customer to authenticate first, as some
-    banks do."""
+    """Returns the account with its balance. A balance that was read within the last minute is returned without a call.
+    Returns None if the bank shows the balance only after the customer has authenticated again."""
     if link.balances_hidden and find_renewal(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
@@ -127,7 +127,8 @@ def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo
 
 
 def read_statement(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
-    """Returns all transactions of a period. If reading was interrupted, continues after the last page that was read."""
+    """Returns the transactions of a period, from at most CALLS_MAX pages of the bank. If an earlier attempt was
+    interrupted, continues after the last page that it read. A complete statement is kept for a minute."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
     if statement is None or (statement.complete and get_bank_client().now() >= statement.read + FRESH):
@@ -147,8 +148,8 @@ def read_statement(link: AccountLink, entry: AccountEntry, days: int, currency: 
 def read_next_page(
     link: AccountLink, entry: AccountEntry, statement: AccountStatement, days: int, currency: str
 ) -> TransactionList:
-    """Reads a page of transactions. Sends the filters with each call, because some banks require them beside the key of
-    the next page."""
+    """Reads the next page of transactions. Sends the filters with each call, because some banks require them beside the
+    key of the next page."""
     since = statement.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
     tpp = get_bank_client().make_tpp(choose_bank_language())
 
@@ -222,8 +223,8 @@ def list_lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
 
 
 def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
-    """Stores the address at which the customer must authenticate again. Raises the refusal again if it has another
-    reason."""
+    """If the bank refused with SCA_REQUIRED, stores the address at which the customer must authenticate again. Raises
+    any other refusal."""
     if not refused.says("SCA_REQUIRED"):
         raise refused
     link.renewal = get_bank_client().now(), get_bank_client().make_tpp(choose_bank_language()).renewal(refused)
@@ -238,8 +239,8 @@ def find_renewal(link: AccountLink) -> ConsentAddresses | None:
 
 
 def may_read(link: AccountLink, days: int) -> bool:
-    """Whether the shop may read this period without the customer. While a second authentication is open, the shop may
-    read at most the last 90 days."""
+    """Whether the shop may read a period of this many days. If the bank has asked for a second authentication, the shop
+    may only read the last 90 days, and only until 90 days after the customer was last at the bank."""
     is_recent = get_bank_client().now() < link.authenticated + RECENT
     return find_renewal(link) is None or (is_recent and days <= RECENT.days)
 

@@ -1,4 +1,4 @@
-"""The shop as one Flask application: its pages, the callback, and what every reply carries."""
+"""The shop as one Flask application: its pages, the callback, and the cookie and security headers of every reply."""
 
 from datetime import date
 from decimal import Decimal
@@ -50,8 +50,8 @@ OTHER_HTTP_STATUS = "That did not work", "That cannot be done here."
 
 
 def create_app(client: BankClient) -> Flask:
-    """Makes the app of a shop whose customers pay through a bank. The client's redirect_uri is the address of the
-    shop."""
+    """Makes the app of a shop whose customers pay through a bank. The shop is at the host and port of
+    `client.redirect_uri`."""
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
     app.extensions |= {"bank": client, "visitors": Visitors()}
@@ -84,8 +84,8 @@ def choose_language() -> Response:
 
 
 def callback() -> Response | tuple[str, int]:
-    """Receives customers who come back from the bank. The parameter `state` tells to which flow they belong. Refuses a
-    state that was made for another visitor."""
+    """Receives a customer who comes back from the bank. The parameter `state` identifies the redirect that sent the
+    customer there. Replies 400 if this visitor has no redirect with this state."""
     owner, state = get_visitor(), request.args.get("state", "")
     pending = owner.redirects.pop(state, None)
     if pending is None:
@@ -99,7 +99,8 @@ def callback() -> Response | tuple[str, int]:
 
 
 def receive(pending: PendingRedirect, address: str) -> str:
-    """Reads the outcome of a flow from the callback. Returns the page that the customer sees next."""
+    """Handles a callback, which brings a refusal, a signature or a consent. Returns the path of the page that the
+    customer sees next."""
     owner, order = get_visitor(), pending.order
     try:
         code = returned(address, pending.flow)
@@ -122,7 +123,9 @@ def receive(pending: PendingRedirect, address: str) -> str:
 
 
 def guard(app: Flask, client: BankClient) -> None:
-    """Registers functions that find the visitor, check the proof of a form, and set the security headers."""
+    """Registers functions that run before and after each request. They find the visitor and hold the visitor's lock,
+    refuse a form without its proof (a secret that other sites do not know), and set the cookie and the security
+    headers."""
     home, bank_address = urlsplit(client.redirect_uri), urlsplit(client.base_url)
     forms = f"'self' {bank_address.scheme}://{bank_address.netloc}"
     policy = write_policy(forms, style="'self'", script="'self'", img="'self'", connect="'self'")

@@ -1,4 +1,5 @@
-"""The shop as a client of its bank. It waits if the bank asks for it, and renews tokens in time."""
+"""The shop as a client of its bank. It makes no call while the bank wants it to wait, and renews tokens before they
+expire."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +27,8 @@ RENEW_BEFORE = timedelta(seconds=30)  # of the access token's life
 
 
 class BankBusy(Exception):
-    """Raised if the bank asked to wait. During the wait the shop does not call this operation."""
+    """Raised if the bank has asked the shop to wait. The shop does not call the same operation again until the
+    `seconds` have passed."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -55,7 +57,7 @@ def read_machine_time() -> datetime:
 
 @dataclass
 class BankClient:
-    """The shop's registration at one bank, which all visitors share."""
+    """The shop as a registered client of one bank. All visitors share it."""
 
     base_url: str
     client_id: str
@@ -71,7 +73,8 @@ class BankClient:
     _busy_lock: Lock = field(default_factory=Lock)
 
     def make_tpp(self, language: str = "fr") -> Client:
-        """Returns the reference client. `language` is the language of the bank's pages, French or Dutch."""
+        """Returns a reference client (`sandbox.client.Client`) with the shop's credentials. `language` is the language
+        of the bank's pages, French or Dutch."""
         own = self.base_url, self.client_id, self.secret, self.redirect_uri
         return Client(*own, language, http=self.http, manual=self.manual, signer=self.signer)
 
@@ -97,7 +100,8 @@ class BankClient:
             raise BankSilent from error
 
     def ask_with(self, dated: DatedTokens, operation: str, call: Callable[[Tokens], T]) -> T:
-        """Makes a call with an access token. Renews the token shortly before it expires, or if the bank refuses it."""
+        """Makes a call with an access token. Renews the token shortly before it expires, or if the bank refuses it.
+        Raises AccessEnded if the new token is refused too, or if the consent has ended."""
         try:
             if self.now() >= dated.since + timedelta(seconds=dated.tokens.expires_in) - RENEW_BEFORE:
                 self.renew(dated)
@@ -114,14 +118,15 @@ class BankClient:
             raise
 
     def renew(self, dated: DatedTokens) -> None:
-        """Replaces the tokens by a new pair. The old pair is then invalid, so the visitor's lock prevents two renewals
-        at once."""
+        """Replaces the tokens by a new pair. The caller holds the visitor's lock, because the old pair is invalid
+        afterwards and a second renewal with it would fail."""
         dated.tokens = self.ask("token", lambda: self.make_tpp().refresh(dated.tokens))
         dated.since = self.now()
 
 
 def read_seconds(retry_after: str | None, now: datetime) -> int:
-    """Reads Retry-After, which is a number of seconds or an HTTP date. Returns seconds within bounds."""
+    """Returns the seconds to wait by Retry-After, which is a number of seconds or an HTTP date. Returns at most
+    BUSY_SECONDS_MAX, and BUSY_SECONDS if the header is missing or cannot be read."""
     text = retry_after or ""
     if text.isascii() and text.isdigit():
         return min(int(text[:9]), BUSY_SECONDS_MAX)

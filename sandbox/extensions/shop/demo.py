@@ -1,5 +1,5 @@
-"""The parts of a demo that no real third party has: a bar that moves the bank's clock, a tour with a card for the
-presenter, and the command's work."""
+"""The parts of the demo that a real third party does not have: a bar on each page that moves the bank's clock, a guided
+tour, a page that says what a presenter can say, and the start of the shop and of its bank."""
 
 import secrets
 import signal
@@ -47,7 +47,8 @@ NO_REPLY = (httpx.TransportError, Refused, Unreadable)
 
 
 class Demo:
-    """The sandbox of a demo. Its shop uses the bank's time, so that shop and bank agree when an address expires."""
+    """The sandbox of a demo, as the shop uses it beyond the bank's interface. The shop takes the bank's time from it,
+    so that shop and bank agree when an address expires."""
 
     def __init__(self, base_url: str, key: str | None = None, masters: frozenset[str] | None = None) -> None:
         self.masters = masters  # addresses of callers who may move the clock; None: everyone
@@ -56,14 +57,15 @@ class Demo:
         self._ahead = timedelta()
 
     def read_now(self) -> datetime:
-        """Returns the bank's time. While the bank does not answer, adds the last known difference to the machine's
-        time."""
+        """Returns the bank's time. If the bank does not answer, computes it from the machine's time and the last known
+        difference between the two."""
         with suppress(*NO_REPLY):
             self._ahead = self.controls.clock.get().now - read_machine_time()
         return read_machine_time() + self._ahead
 
     def bar(self) -> tuple[str, str] | None:
-        """Returns the bank's time and its rate, or None while the bank does not answer."""
+        """Returns the bank's time and its rate as texts. The rate is an empty text at normal speed. Returns None if the
+        bank does not answer."""
         try:
             clock = self.controls.clock.get()
         except NO_REPLY:
@@ -73,8 +75,8 @@ class Demo:
         return write_moment(choose_page_language(), clock.now.astimezone(BANK_ZONE)), rate
 
     def join(self, app: Flask) -> None:
-        """Adds the bar to every page of the shop, with the routes of its buttons. Lets the shop send money back, and
-        opens the bank's pages in the language of the shop."""
+        """Adds the bar and the routes of its buttons to the shop. Also lets the shop send money back, and makes the
+        bank's pages appear in the language that the visitor chose at the shop."""
         app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS, list_tour=list_tour)
         app.add_url_rule("/demo/clock", view_func=self.advance, methods=["POST"])
         app.add_url_rule("/demo/card", view_func=lambda: render_template("card.html"))
@@ -98,7 +100,7 @@ class Demo:
 
     @property
     def is_master(self) -> bool:
-        """Whether this caller may use the buttons of the bar. If the demo is open to a network, only this machine
+        """Whether this caller may use the buttons of the bar. If `masters` is set, only callers from these addresses
         may."""
         return self.masters is None or request.remote_addr in self.masters
 
@@ -117,8 +119,8 @@ class Demo:
 
 
 def add_language(response: Response, pages: str) -> Response:
-    """Adds the language that the visitor chose at the shop to a redirection to the bank's pages. Returns other
-    responses unchanged."""
+    """If the response redirects to the bank's pages, appends the language that the visitor chose at the shop to the
+    address. Returns other responses unchanged."""
     address = response.headers.get("Location", "")
     if address.startswith(pages) and "visitor" in g and g.visitor.language:
         response.headers["Location"] = f"{address}{'&' if '?' in address else '?'}lang={g.visitor.language}"
@@ -129,7 +131,7 @@ def add_language(response: Response, pages: str) -> Response:
 
 
 class DemoStep(NamedTuple):
-    """A step of the tour: what to do, why, and what a presenter says meanwhile."""
+    """A step of the tour: its title, what to do, what a presenter can say meanwhile, and when it is done."""
 
     title: str
     about: str
@@ -225,7 +227,7 @@ def list_tour(visitor: Visitor) -> list[tuple[DemoStep, bool]]:
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """Options of the command."""
+    """The options of the command `demo`."""
 
     port: int = 0
     bank_port: int = 0
@@ -238,8 +240,8 @@ class DemoOptions:
 
 
 def run(options: DemoOptions) -> None:
-    """Runs until SIGINT or SIGTERM. With `lan` the controls need a key, because everyone in the network can reach
-    them."""
+    """Runs the shop, and a bank if no running bank is named, until SIGINT or SIGTERM. With `lan` the controls need a
+    key, because everyone in the network can reach them."""
     signal.signal(signal.SIGTERM, exit_in_order)
     key = options.key or (secrets.token_urlsafe(12) if options.lan else None)
     address = find_lan_address() if options.lan else HOST
@@ -270,12 +272,14 @@ def run(options: DemoOptions) -> None:
 
 
 def exit_in_order(number: int, frame: object) -> None:
-    """Ends the program properly. Without this handler, the first process of a container would ignore the signal."""
+    """Handles SIGTERM by raising SystemExit, so that both servers are closed. Without a handler, the first process of a
+    container would ignore the signal."""
     raise SystemExit(0)
 
 
 def make_bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> BankClient:
-    """Returns the shop's client. It follows the bank's manual, and signs if the bank demands signatures."""
+    """Returns the shop's client of the bank. It follows the bank's settings, and signs if they demand signatures.
+    Registers the shop at the bank unless the options name a client."""
     with explain_no_reply("the bank's settings could not be read: {}"):
         settings = demo.controls.call("GET", "/settings").body["settings"]
     signer = Signer(demo.read_now) if settings["signatures"] == "strict" else None
@@ -291,7 +295,8 @@ def make_bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: 
 
 
 def register(demo: Demo, callback: str, signer: Signer | None = None) -> tuple[str, str]:
-    """Registers the shop under its own name, or changes the registration that an earlier demo left."""
+    """Registers the shop at the bank under CLIENT_ID. If an earlier demo has registered it, replaces that registration.
+    Returns the client id and a new secret."""
     secret = secrets.token_urlsafe(24)
     client = {"secret": secret, "name": SHOP, "roles": ["PIS", "AIS"], "redirect_uris": [callback], "active": True}
     client["keys"] = [] if signer is None else [signer.public]
@@ -326,7 +331,8 @@ def draw_qr_code(address: str) -> str:
 
 @contextmanager
 def explain_no_reply(message: str) -> Iterator[None]:
-    """Ends the command with a sentence if a control within the block fails."""
+    """If a control within the block fails, ends the command with this message. The error takes the place of `{}` in
+    it."""
     try:
         yield
     except NO_REPLY as error:
@@ -334,8 +340,8 @@ def explain_no_reply(message: str) -> Iterator[None]:
 
 
 def find_lan_address() -> str:
-    """Returns this machine's address in its network. Connects a UDP socket for this, which only looks up the route and
-    sends nothing."""
+    """Returns this machine's address in its network, or HOST if it has none. Connects a UDP socket, which only looks up
+    the route and sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))
         return str(probe.getsockname()[0])
@@ -356,8 +362,8 @@ def listen_on(host: str, port: int, option: str) -> Iterator[socket.socket]:
 
 @contextmanager
 def find_or_start_bank(options: DemoOptions, listens: str, address: str, key: str | None) -> Iterator[str]:
-    """Yields the address of the bank. Uses a bank that is running, or starts one whose clock shows the machine's
-    time."""
+    """Yields the address of the bank. If the options name a running bank, this is its address. Otherwise starts a bank
+    whose clock shows the machine's time, and stops it after the block."""
     if options.url is not None:
         yield options.url.rstrip("/")
         return

@@ -39,7 +39,7 @@ def shelf() -> str:
 
 @pages.post("/basket")
 def put() -> Response:
-    """Adds one piece of a good to the basket, or sets the number of pieces."""
+    """Adds one piece of a good to the basket. If the form has a count, sets the number of pieces to it instead."""
     code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)
@@ -66,7 +66,8 @@ def basket(problem: str = "", iban: str = "") -> str:
 
 @pages.post("/orders")
 def order() -> Response | tuple[str, int]:
-    """Makes an order of the goods in the basket, and sends the customer to the bank."""
+    """Makes an order from the basket, initiates its payment, and sends the customer to the bank. If the bank refuses,
+    shows the basket with the reason."""
     owner = get_visitor()
     if not owner.basket:  # as when the button was pressed twice
         return go("/orders" if owner.orders else "/basket")
@@ -82,8 +83,8 @@ def order() -> Response | tuple[str, int]:
 
 
 def explain_refusal(refused: Refused, order: ShopOrder) -> str:
-    """Returns what the customer can do if the bank refuses the account that the customer named. Returns the bank's own
-    words for other refusals."""
+    """Returns a sentence for the customer. If the customer named an account and WORDS knows the error, it says what the
+    customer can do. Otherwise it quotes the bank."""
     words = WORDS.get(refused.error.upper()) if order.debtor_iban is not None else None
     if words:
         return say(words)
@@ -104,7 +105,7 @@ def orders() -> str:
 
 
 def find_own_order(number: str) -> ShopOrder:
-    """Returns an order of this visitor. Replies 404 for an order of another visitor."""
+    """Returns an order of this visitor. Replies 404 if the visitor has no order with this number."""
     return get_visitor().orders.get(number) or abort(404)
 
 
@@ -115,12 +116,13 @@ def see(number: str) -> str:
 
 @pages.get("/orders/<number>/state")
 def state(number: str) -> str:
-    """Returns the part of the page that changes, for the script of the page."""
+    """Returns the HTML of the part of an order's page that changes. The page's script fetches it from time to time."""
     return render_template("state.html", **read_state(find_own_order(number)))
 
 
 def read_state(order: ShopOrder) -> dict[str, object]:
-    """Returns the progress of an order. If the bank does not answer, returns the last known status with a remark."""
+    """Asks the bank for the status of an order, and returns the values that the templates show. If the bank gives no
+    status, these are the last known status and a sentence that says so."""
     late, seconds = "", 0
     if order.last is not None:
         try:
@@ -144,7 +146,8 @@ def read_state(order: ShopOrder) -> dict[str, object]:
 
 @pages.post("/orders/<number>/pay")
 def pay(number: str) -> Response:
-    """Sends the customer to the bank again, after a refusal or after the address has expired."""
+    """Sends the customer to the bank to pay an order: to the address of its open payment, or else to that of a new
+    payment."""
     order = find_own_order(number)
     try:
         address = payments.go_on(get_bank_client(), get_visitor(), order, choose_bank_language())
@@ -156,7 +159,7 @@ def pay(number: str) -> Response:
 
 @pages.post("/orders/<number>/refund")
 def refund(number: str) -> Response:
-    """Sends the money of a paid order back, once. The goods come back too."""
+    """Sends the money of a paid order back. Each order is refunded at most once."""
     order = find_own_order(number)
     if not payments.send_refund(get_bank_client(), order):
         get_visitor().notice = say("The money could not be sent back.")

@@ -1,4 +1,5 @@
-"""A payment from its initiation to settled money: its possible next steps, and the text for each status."""
+"""Payments of orders: initiates a payment, asks for its status until it is settled, and says what the customer sees and
+can do at each status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: mone
 
 @dataclass(frozen=True, slots=True)
 class OrderProgress:
-    """How the page shows the progress of an order. `mood` is the colour, `step` the number of the step that is awaited,
-    and `button` what the customer can do."""
+    """How the page shows the progress of an order. `mood` decides the colour, `step` is the number of the step that
+    comes next, and `button` is the label of the button to pay, or empty if there is nothing to pay."""
 
     mood: str
     title: str
@@ -98,8 +99,8 @@ def find_progress(order: ShopOrder, now: datetime) -> OrderProgress:
 
 
 def compute_next_question(order: ShopOrder, now: datetime) -> int | None:
-    """Returns after how many seconds the page asks again. Returns None if nothing can change any more, or if the page
-    has asked often enough."""
+    """Returns the seconds after which the page should ask for the status again. Returns None if the status cannot
+    change any more, if only a new payment helps, or if the page has asked often enough."""
     attempt = order.last
     if attempt is None or attempt.is_final or (attempt.is_unsigned and attempt.is_expired(now)):
         return None
@@ -107,7 +108,8 @@ def compute_next_question(order: ShopOrder, now: datetime) -> int | None:
 
 
 def update(bank: BankClient, attempt: PaymentAttempt) -> None:
-    """Asks the bank for the status. Does not ask if the status is final, or if it asked less than a second ago."""
+    """Asks the bank for the status of a payment and stores it in the attempt. Does nothing if the status is final, or
+    if the bank was asked less than a second ago."""
     ticks = bank.ticks()
     if attempt.is_final or (attempt.asked is not None and ticks - attempt.asked < PAUSE):
         return
@@ -122,8 +124,9 @@ def update(bank: BankClient, attempt: PaymentAttempt) -> None:
 def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str:
     """Initiates a payment of the order, and returns the address at which the customer signs.
 
-    Each attempt has a different reference, so that attempts are not confused. If no reply comes, the bank may have a
-    payment whose address nobody knows. Nobody can sign that payment, and the bank cancels it after an hour.
+    Each attempt has a reference of its own, so that attempts are not confused. Raises BankSilent if no usable reply
+    comes. The bank may then have a payment whose address nobody knows. Nobody can sign that payment, and the bank
+    cancels it after an hour.
     """
     order.tries += 1
     begun = bank.now()
@@ -150,10 +153,10 @@ def write_message(order: ShopOrder) -> str:
 
 
 def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str | None:
-    """Returns the address at which the customer can pay the order now. Returns None if the customer has nothing more to
-    sign.
+    """Returns the address at which the customer can pay the order now, or None if there is nothing to pay.
 
-    Asks the bank for the status first, because a second payment while the first payment is open would pay twice.
+    Asks the bank for the status first. If an earlier payment is still open, returns its address, because with a new
+    payment the customer could pay twice.
     """
     attempt = order.last
     if attempt is not None:
@@ -164,11 +167,11 @@ def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
 
 
 def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
-    """Handles the return of a customer who signed. Exchanges the code for tokens to read the payer's name, so that the
-    page can thank the payer.
+    """Handles the return of a customer who signed. Exchanges the code for tokens and reads the payer's name with them,
+    so that the page can thank the payer.
 
-    If the exchange fails, the order goes on, because the payment does not need the tokens. If the details of the
-    payment differ from the order, the page thanks nobody.
+    If this fails, the order goes on without the name, because the payment itself needs no tokens. The name is not
+    stored either if the details of the payment differ from the order.
     """
     attempt = make_attempt(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
@@ -223,8 +226,8 @@ def send_refund(bank: BankClient, order: ShopOrder) -> bool:
 
 
 def follow(bank: BankClient, visitors: Visitors) -> None:
-    """Asks for the status of payments about which no page has asked lately. A customer may sign and never come back to
-    the shop."""
+    """Asks for the status of each open payment about which the bank was not asked in the last LONG seconds. The pages
+    do not suffice for this, because a customer may sign and never come back to the shop."""
     for visitor in visitors:
         with visitor.lock:
             for attempt in [attempt for order in visitor.orders.values() for attempt in order.attempts]:

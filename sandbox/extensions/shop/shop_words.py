@@ -21,7 +21,7 @@ def read_catalogue(language: str) -> dict[str, str]:
 
 
 def translate(language: str, text: str, **facts: object) -> str:
-    """Returns the text in that language, in which `facts` replace the placeholders."""
+    """Returns the translation of an English text of the shop, with `facts` in place of its placeholders."""
     return (text if language == "en" else read_catalogue(language)[text]).format(**facts)
 
 

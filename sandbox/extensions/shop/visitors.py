@@ -55,7 +55,7 @@ class PaymentAttempt:
         return self.status in UNSIGNED and not self.returned
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether the address has expired, or will expire before the customer can sign."""
+        """Whether the address has expired, or will within MARGIN, which is too soon for the customer to sign."""
         return now >= self.begun + ADDRESS_LIFE - MARGIN
 
 
@@ -82,7 +82,8 @@ class ShopOrder:
 
 @dataclass
 class PendingRedirect:
-    """The reason why a visitor was sent to the bank. The shop finds it by the `state` of the callback."""
+    """A redirect of a visitor to the bank: what it is for, and where the visitor goes afterwards. The shop finds it by
+    the `state` of the callback."""
 
     flow: Flow
     order: ShopOrder | None = None  # None: for access to accounts
@@ -149,7 +150,7 @@ def put(items: OrderedDict[str, T], name: str, value: T, most: int) -> None:
 
 
 class Visitors:
-    """All visitors, each found by the value of a cookie. For an unknown value, makes a new visitor."""
+    """All visitors. Each is found by the value of the shop's cookie. A new visitor is made for an unknown value."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -196,8 +197,8 @@ def choose_bank_language() -> str:
 
 
 def find_path_back(path: str) -> str:
-    """Returns the page of this shop from which a form was sent. Returns the first page if the address is on another
-    site."""
+    """Returns the path that a form sent as the page to return to. Returns `/` if it is not a path of this shop, because
+    it could lead to another site."""
     return path if path.startswith("/") and path.isprintable() and not path.startswith(("//", "/\\")) else "/"
 
 
