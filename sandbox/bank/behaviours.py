@@ -1,6 +1,8 @@
 """The behaviour of each kind of initiation: its checks, its signature, and the effect of each trigger.
 
-An event that falls due and a move that a rule or a control forces use the same table `EFFECTS`."""
+The table `EFFECTS` has the effects of both causes of a trigger: an event that falls due, and a rule or a tester that
+forces a move.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,7 +25,8 @@ Forced = Callable[[Bank, Any, str | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How an initiation of one kind is checked, signed, completed and refused. One per row of contract/kinds."""
+    """How an initiation of one kind is checked, signed, completed and refused. Each row of contract/kinds has one
+    behaviour."""
 
     rule_facts: Callable[[Any], RuleFacts]  # known before the signature, for the rules of a scenario
     demand_fit: Callable[[Bank, Any, str, Any], None]  # raises a Refusal unless the customer may sign with this account
@@ -80,16 +83,16 @@ BEHAVIOURS: dict[InitiationKind, Behaviour] = {
 
 
 class Effect(NamedTuple):
-    """The effect of a trigger. `due` runs when an event of the agenda falls due, and `forced` when a rule or a control
-    makes the move. Either is None if that never happens."""
+    """The effect of a trigger. `due` runs when a scheduled event falls due. It is None if the trigger is never
+    scheduled. `forced` runs when a rule or a tester makes the move. It is None if the move cannot be forced."""
 
     due: Due | None = None
     forced: Forced | None = None
 
 
 def _skip_before_planned_day(execute: Due) -> Due:
-    """Returns the effect `execute`, which does nothing if it runs before the planned day of the initiation. The
-    initiation was then postponed after the effect was scheduled."""
+    """Returns an effect that calls `execute`, but does nothing before the planned day of the payment or batch. An event
+    comes too early if the execution was postponed after the event was scheduled."""
 
     def due(bank: Bank, subject: Payment | Batch) -> None:
         now = bank.clock.now
@@ -100,21 +103,22 @@ def _skip_before_planned_day(execute: Due) -> Due:
 
 
 def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
-    """Refuses an initiation that nobody signed in time. An axis decides whether the bank does this, because service 3.3
-    names no time."""
+    """Refuses a standing order or a file that nobody signed in time. Service 3.3 names no time, so the bank schedules
+    this only if the decision `unsigned_order` or `unsigned_file` demands it."""
     if not initiation.signatures:
         find_behaviour(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
 
 
 def _time_out(bank: Bank, payment: Payment) -> None:
-    """Cancels a payment that nobody signed in time. Under an axis, a partly signed payment stays."""
+    """Cancels a payment that nobody signed in time, and also one that lacks a further signature, unless the decision
+    `half_signed` is `stays`."""
     if not payment.signatures or bank.decisions.half_signed != "stays":
         bank.move(payment, Trigger.UNSIGNED_TOO_LONG, Reason.TIME_OUT.code)
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Adds all signatures that an initiation needs, and completes the initiation. Refuses an initiation without an
-    account that pays."""
+    """Adds all signatures that an initiation needs, and completes the initiation. Refuses a payment or an order without
+    a debtor account in this bank."""
     behaviour = find_behaviour(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
@@ -168,8 +172,8 @@ def find_effect(subject: Subject, trigger: Trigger) -> Effect:
 
 
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
-    """Makes the first move in the table of moves that leads to the status and that can be forced. Refuses if there is
-    no such move."""
+    """Moves a subject to the status `target`, by the first row of the table of moves that leads there and can be
+    forced. Raises a Refusal if there is no such row."""
     subject = bank.find_subject(subject_id)
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")

@@ -1,6 +1,7 @@
-"""Bounds for registers that grow with every call: the oldest entries are dropped, several at once.
+"""Bounds for registers that grow with every call. If a register is too large, several of its oldest entries are dropped
+at once.
 
-Which entries are dropped depends on the acts alone, so the same acts give the same bank.
+Which entries are dropped depends only on the acts, so the same acts always give the same bank.
 """
 
 from collections.abc import Callable, Collection
@@ -19,8 +20,9 @@ SHARE = 10  # a tenth at once: one by one, a map would be walked from its emptie
 def forget_oldest(
     register: dict[Key, Value], decisions: Decisions, weigh: Callable[[Value], int] | None = None
 ) -> list[Key]:
-    """Drops the oldest entries beyond the settings `remembered_max` and `remembered_bytes_max`. Returns their keys.
-    `weigh` returns the bytes of an entry. Without it, only the number of entries is bounded."""
+    """Drops the oldest entries of a register that has more entries than the setting `remembered_max`, or more bytes
+    than `remembered_bytes_max`. Returns the dropped keys. `weigh` returns the bytes of an entry. Without it, the bytes
+    are not bounded."""
     dropped = list(islice(register, _count_excess(register.values(), decisions, weigh)))
     for key in dropped:
         del register[key]
@@ -28,7 +30,8 @@ def forget_oldest(
 
 
 def forget_first(register: list[Value], decisions: Decisions, weigh: Callable[[Value], int]) -> None:
-    """Drops the oldest entries of a list beyond the same two settings."""
+    """Drops the first entries of a list that exceeds the settings `remembered_max` or `remembered_bytes_max`. `weigh`
+    returns the bytes of an entry."""
     del register[: _count_excess(register, decisions, weigh)]
 
 
@@ -50,7 +53,8 @@ def _count_excess(values: Collection[Value], decisions: Decisions, weigh: Callab
 def drop_invalid(
     register: dict[Key, Value], valid_count: int, most: int, is_valid: Callable[[Key, Value], bool]
 ) -> None:
-    """Drops the oldest invalid entries until at most `most` invalid entries are left. Valid entries stay."""
+    """If a register has more than `most` invalid entries, drops its oldest invalid entries. Valid entries stay.
+    `valid_count` is the number of valid entries."""
     if len(register) - valid_count <= most:
         return
     replaced = [key for key, value in register.items() if not is_valid(key, value)]

@@ -61,8 +61,8 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _drop_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """Returns the batch. If an axis allows it, returns the batch without its faulty transfers, so that the valid ones
-    can be paid (service 2.3)."""
+    """Returns the batch. If the decision `bad_transaction` is `it_alone`, a refused batch is returned without its
+    faulty transfers, so that the valid transfers are paid (service 2.3)."""
     valid_batch = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if valid_batch is None or bank.decisions.bad_transaction != "it_alone" else valid_batch
 
@@ -76,7 +76,7 @@ def make_report_input(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
 
 
 def drop_content(bank: Bank, bulk: BulkFile) -> None:
-    """Frees the bytes of a file that are not needed any more."""
+    """Removes the stored content of a file. It is needed only for the validation."""
     bulk.packed = b""
     bank.files_waiting.pop(bulk.id, None)
 
@@ -94,8 +94,8 @@ def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
 
 
 def _demand_account(bank: Bank, batch: BatchReport) -> None:
-    """Adds a finding unless the debtor account belongs to a business customer of this bank and is in an electronic
-    channel (service 1)."""
+    """Adds findings to a batch if its debtor account cannot pay it. It must be an open payment account of a business
+    customer, with the currency of the batch and with online access (service 1)."""
     account, findings = bank.accounts.get(batch.debtor_iban), batch.findings
     if account is None:
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")
@@ -126,13 +126,14 @@ def count_required_signatures(bank: Bank, bulk: BulkFile) -> int:
 
 
 def find_day_of_batch(bank: Bank, part: Batch) -> date | None:
-    """Returns the day on which a batch is executed if it is signed now. Returns None if it is executed at once, as each
-    instant batch is."""
+    """Returns the day on which a batch is executed if it is signed now. Returns None if it is executed at once. An
+    instant batch is always executed at once."""
     return None if part.paying.is_instant else find_execution_day(bank, part.paying.execution_date)
 
 
 def demand_funds(bank: Bank, bulk: BulkFile) -> None:
-    """Refuses a file if funds are missing for batches that are executed at once. Ignores later batches (choice 7)."""
+    """Refuses a file if funds are missing for its batches that are executed at once. Batches of a later day are not
+    checked (choice 7). Refuses nothing unless the decision `funds_of_today` is `page`."""
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
         if find_day_of_batch(bank, part) is None:
@@ -145,8 +146,8 @@ def demand_funds(bank: Bank, bulk: BulkFile) -> None:
 
 
 def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
-    """Refuses a customer who may not sign for the file, and a file that would exceed a limit of an account (service
-    1)."""
+    """Refuses a customer who may not sign for the file, and a file that a debtor account does not permit, because of
+    its limits or accepted countries, or because it is closed or has no online access (service 1)."""
     if customer not in find_signers(bank, bulk):
         reason = "the customer may not sign for this file"
         raise Refusal(Error.ACCESS_DENIED, input="customer", why=reason, which="file")

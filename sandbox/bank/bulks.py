@@ -39,7 +39,8 @@ def initiate(
 
 
 def demand_room(bank: Bank, size: int) -> None:
-    """Refuses a file if it would make the waiting files too large together. Accepts any size if no file waits."""
+    """Refuses a file of `size` bytes if it would make the files that wait for their validation too large together.
+    Accepts any size if no file waits."""
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(count_seconds_left, bank), waiting))
@@ -60,7 +61,8 @@ def make_rule_facts(kind: Kind, origin: Origin, reference: str | None) -> RuleFa
 
 
 def complete(bank: Bank, bulk: BulkFile) -> None:
-    """Schedules each batch of a file for its own day, after the last signature (choice 7)."""
+    """Schedules the execution of each batch, after the last signature of the file. Each batch has a day of its own
+    (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
     bulk.signed_on = bank.clock.today
     decisions = bank.find_decisions(bulk)
@@ -74,7 +76,8 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
 
 
 def execute(bank: Bank, part: Batch) -> None:
-    """Executes a batch if funds allow, as for single payments, and updates the file's status."""
+    """Executes a batch if the funds suffice. Otherwise schedules another try, or gives the batch up. Then updates the
+    status of the file."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     closed, needs = accounts.is_closed(bank, part.debtor.iban), Money(batch.control_sum, batch.debtor_currency)
     if not closed and accounts.compute_execution_funds(bank, part.debtor) >= needs:
@@ -96,13 +99,14 @@ def execute(bank: Bank, part: Batch) -> None:
 
 
 def _is_given_up(bank: Bank, part: Batch) -> bool:
-    """Whether the bank gives a batch up at once if funds are missing, without further tries. This is so for an instant
-    batch, and under an axis for a batch that is due at the signature."""
+    """Whether a batch without funds is given up at once, without further tries. This is so for an instant batch. It is
+    also so for a batch that is due at the signature if the decision `funds_of_today` is `RJCT`."""
     return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 
 def update_file_status(bank: Bank, bulk: BulkFile) -> None:
-    """Sets the final status of a file after all its batches: ACSC if a batch was paid, else RJCT."""
+    """Sets the final status of a signed file when no batch waits for its execution: ACSC if a batch was paid, else
+    RJCT."""
     if bulk.unpaid or bulk.status is not Status.PDNG:
         return
     if any(part.status is Status.ACSC for part in bulk.parts):
@@ -113,13 +117,14 @@ def update_file_status(bank: Bank, bulk: BulkFile) -> None:
 
 
 def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> None:
-    """Refuses or rejects a file and its unpaid batches, because a customer, a rule or a control demands it."""
+    """Refuses or rejects a file and its unpaid batches, as `trigger` says."""
     bank.move(bulk, trigger, reason)
     _end_parts(bank, bulk, trigger, reason)
 
 
 def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
-    """Cancels a file by DELETE (service 3.4). Batches that were executed stay executed."""
+    """Cancels a file and its unpaid batches (service 3.4). Batches that were executed stay executed. If there are any
+    and the decision `mixed_file_after_cancel` is `ACSC`, the file gets that status."""
     if initiations.is_cancelled_again(bank, bulk):
         return
     if not bank.can(bulk, Trigger.CANCELLED):
@@ -133,14 +138,14 @@ def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
 
 
 def _count(bank: Bank, bulk: BulkFile, part: Batch, sign: int) -> None:
-    """Adds the amount of a batch to the sum of the day on which the file was signed. With `sign` -1, subtracts it
-    again. Limits of accounts compare these sums."""
+    """Adds the amount of a batch to the sum of the day on which the file was signed. With `sign` -1, subtracts the
+    amount from this sum. These sums are checked against the limits of accounts."""
     assert bulk.signed_on is not None
     accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
 
 
 def _end_parts(bank: Bank, bulk: BulkFile, trigger: Trigger, reason: str | None) -> None:
-    """Ends the batches that were not paid."""
+    """Ends the unpaid batches of a file by `trigger`, and removes the stored content of the file."""
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:
         bank.move(part, trigger, reason)
@@ -179,8 +184,8 @@ def make_file_status(bank: Bank, bulk: BulkFile) -> FileStatus:
 
 
 def _find_reason(part: Batch) -> str | None:
-    """Returns the reason why the batch ended. Returns AM04 while the batch waits for another try, and None if there is
-    no reason."""
+    """Returns the reason why the batch ended, or None if there is no reason. Returns AM04 while the batch waits for
+    another try because funds were missing."""
     return Reason.FUNDS_MISSING.code if part.tries and part.status is Status.PDNG else part.reason
 
 
@@ -195,8 +200,8 @@ def find_valid_sca_token(bank: Bank, bulk: BulkFile) -> str | None:
 
 
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
-    """Returns the file's SCA address. Replaces an expired one if the file waits for a signature (service 4.6 rule
-    3)."""
+    """Returns the token of the file's SCA address. If the file waits for its first signature, replaces an expired
+    address (service 4.6 rule 3). If the decision `address_at_status` is `new`, replaces a valid address too."""
     bulk = find(bank, client_id, kind, reference, external=external)
     always_new = bank.decisions.address_at_status == "new"
     if waits_for_signature(bulk) and (always_new or find_valid_sca_token(bank, bulk) is None):
@@ -207,7 +212,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 
 def give_address(bank: Bank, bulk: BulkFile) -> None:
-    """Gives the file a new SCA address. Drops the oldest replaced addresses if there are too many."""
+    """Gives the file a new SCA address. If there are too many replaced addresses, drops the oldest ones."""
     bulk.sca_token = initiations.create_address(bank, bulk.id, bank.find_decisions(bulk).sca_address_life)
 
     def is_valid(token: str, address: ScaAddress) -> bool:

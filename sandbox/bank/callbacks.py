@@ -1,5 +1,5 @@
-"""Makes the address to which a customer is redirected after approving or refusing, as the axes of the callback say
-(service 6.1)."""
+"""Makes the callback URL, to which a customer is redirected after approving or refusing (service 6.1). The decisions
+about callbacks can change its parameters."""
 
 from urllib.parse import quote, quote_plus, urlencode, urlsplit, urlunsplit
 
@@ -10,8 +10,8 @@ ALTERED = "another-state"
 
 
 def make_callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
-    """Returns the URL to which a customer who agreed is redirected, with `code` if one is given. An axis may change or
-    repeat the code, or add an error beside it."""
+    """Returns the URL to which a customer who agreed is redirected, with `code` if one is given. The decision
+    `callback_code` may replace or repeat the code. If the decision `callback_outcome` is `both`, an error is added."""
     rows: list[tuple[str, str]] = []
     if code is not None:
         code_variant = bank.decisions.callback_code
@@ -24,8 +24,9 @@ def make_callback_url(bank: Bank, uri: str, state: str | None, *, code: str | No
 
 
 def _replace_flow(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
-    """Stores the code and the state of this flow. Returns the code of the client's previous flow, and the state: under
-    an axis that of the previous flow, else `state`."""
+    """Stores this code and state as the client's newest. Returns the code of the client's previous callback, or this
+    code if there was none, and the state to send. If the decision `callback_state` is `other_flow`, this is the state
+    of the previous callback."""
     client_id = bank.codes[code].grant.client_id if code in bank.codes else ""
     before = bank.flows.get(client_id, (code, state))
     bank.flows[client_id] = (code, state)
@@ -33,8 +34,8 @@ def _replace_flow(bank: Bank, code: str, state: str | None) -> tuple[str, str | 
 
 
 def make_refusal_url(bank: Bank, uri: str, state: str | None, description: str) -> str:
-    """Returns the URL to which a customer who refused is redirected. Returns an empty text if an axis says that the
-    bank redirects nobody after a refusal."""
+    """Returns the URL to which a customer who refused is redirected. Returns an empty text if the bank redirects nobody
+    after a refusal, because the decision `refusal_callback` is `none`."""
     if bank.decisions.refusal_callback == "none":
         return ""
     error = bank.decisions.callback_error
@@ -42,8 +43,8 @@ def make_refusal_url(bank: Bank, uri: str, state: str | None, description: str) 
 
 
 def _add_parameters(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
-    """Returns the callback address `uri`, to whose query `rows` and the state are added. An axis may add more
-    parameters."""
+    """Returns the URL `uri` with `rows` and the state added to its query. The decision `callback_state` may change or
+    drop the state. If the decision `callback_parameters` is `more`, further parameters are added."""
     if state is not None:
         match bank.decisions.callback_state:
             case "kept" | "other_flow":

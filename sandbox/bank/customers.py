@@ -20,7 +20,8 @@ Changes = tuple[tuple[str, Any], ...]
 
 
 def find_named(kind: str, name: str, register: dict[str, Record]) -> Record:
-    """Returns a customer or an account by its name. Refuses an unknown name with the nearest known one."""
+    """Returns the customer or account with this name. Raises a Refusal for an unknown name, with the nearest known name
+    as a hint."""
     record = register.get(name)
     if record is None:
         near = find_nearest(name, register)
@@ -34,7 +35,8 @@ def list_accounts_of(bank: Bank, customer: str) -> list[Account]:
 
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
-    """Changes fields of a customer. Limits and countries change on each account that the customer owns."""
+    """Changes fields of a customer. A change of a limit or of the countries also changes each account that the customer
+    owns."""
     before, accounts = find_named("customer", customer, bank.customers), list_accounts_of(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
     changed = replace(before, **dict(changes))
@@ -53,7 +55,7 @@ def _demand_check_of_files(customer: Customer) -> None:
 
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
-    """Changes fields of an account, from now on."""
+    """Changes fields of an account, and writes the changes to the journal."""
     before = find_named("account", iban, bank.accounts)
     changed = replace(before, **dict(changes))
     _demand_people(bank, changed)
@@ -72,8 +74,8 @@ def register_customer(bank: Bank, customer: Customer) -> None:
 
 
 def register_account(bank: Bank, account: Account, balance: Money | None, balances: tuple[Money, ...] = ()) -> Account:
-    """Registers an account with its first balance, or with one balance per currency. An account without an IBAN gets
-    the next free IBAN."""
+    """Registers an account, with one first balance or with one for each currency. An account without an IBAN gets the
+    next free IBAN."""
     if account.iban in bank.accounts:
         raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
     _demand_people(bank, account)
@@ -105,7 +107,7 @@ def _free_iban(bank: Bank) -> str:
 
 
 def _note(bank: Bank, name: str, changes: Changes, *before: Customer | Account) -> None:
-    """Writes to the journal which fields changed, such as `closed=true, overdraft=500.00`."""
+    """Writes to the journal which fields changed and their new values, such as `closed=true, overdraft=500.00`."""
     changed = (
         (field, value) for field, value in changes if any(getattr(record, field, value) != value for record in before)
     )

@@ -23,7 +23,8 @@ TIMED_OUT = (Reason.CREDITOR_BANK_SILENT.code, Reason.BANK_SILENT.code, Reason.T
 
 
 def is_late(bank: Bank, order: PaymentRequest) -> bool:
-    """Whether the cut-off has passed, so that a payment signed now waits for the next banking day (choice 14)."""
+    """Whether today's cut-off time has passed for this payment. If so, a payment that is signed now waits for the next
+    banking day (choice 14)."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     is_cut_off = is_today and not PRODUCTS[order.product].instant and bank.decisions.cut_off != "off"
     return is_cut_off and is_after_cut_off(bank.clock.now)
@@ -40,7 +41,8 @@ def find_day_of_payment(bank: Bank, order: PaymentRequest) -> date | None:
 
 
 def find_execution_day(bank: Bank, requested_day: date) -> date | None:
-    """Returns the banking day of an execution that was requested for a day. Returns None if it takes place at once."""
+    """Returns the banking day on which the bank executes what was requested for `requested_day`. Returns None if the
+    execution takes place at once."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return find_next_banking_day(max(requested_day, today))
@@ -53,7 +55,8 @@ def compute_execution_time(day: date) -> datetime:
 
 
 def compute_due_time(subject: Payment | Batch, promised: datetime) -> datetime:
-    """Returns 06:00 of the planned execution day. Returns `promised` if the payment or batch is executed at once."""
+    """Returns when a payment or a batch is executed: at 06:00 on its planned day, or at `promised` if it has no planned
+    day."""
     return promised if subject.executes_on is None else compute_execution_time(subject.executes_on)
 
 
@@ -82,8 +85,8 @@ def complete(bank: Bank, payment: Payment) -> None:
 
 
 def execute(bank: Bank, payment: Payment) -> None:
-    """Begins the settlement of a payment if the funds suffice. Otherwise schedules another try, or rejects the payment
-    after the last try."""
+    """Begins the settlement of a payment if the funds suffice. If they do not, schedules another try, or gives the
+    payment up after the last try. Gives it up at once if the debtor's account is closed."""
     assert payment.debtor is not None and payment.needs is not None
     if accounts.is_closed(bank, payment.debtor.iban):
         give_up(bank, payment, Reason.ACCOUNT_CLOSED.code)
@@ -110,7 +113,7 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
 
 
 def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Schedules the next try to execute a payment: 06:00 on the next banking day."""
+    """Schedules another try to execute a payment for which funds are missing: at 06:00 on the next banking day."""
     bank.move(payment, Trigger.FUNDS_MISSING, reason)
     _reserve(bank, payment, -1)
     payment.tries += 1
@@ -125,7 +128,8 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Settles a payment. Returns the money if the beneficiary's account of this bank is closed (choice 10)."""
+    """Settles a payment. Rejects it instead if the beneficiary's account in this bank is closed (choice 10), or if the
+    bank refuses the beneficiary's name only now."""
     if accounts.is_closed(bank, payment.order.creditor.iban):
         reject(bank, payment, Reason.ACCOUNT_CLOSED.code)
     elif initiations.is_refused_late(bank, payment.order.creditor_name):
@@ -141,9 +145,9 @@ def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Rejects a payment. Returns the money, or releases the reservation.
+    """Rejects a payment. Books a debited amount back to the debtor, or releases the reservation if nothing was debited.
 
-    Under an axis a debited payment settles instead, and its money is returned later.
+    If the decision `after_debit` is `return`, a debited payment is settled instead, and its return is booked later.
     """
     if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.decisions.after_debit == "return":
         _settle(bank, payment)
@@ -158,12 +162,13 @@ def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def fail(bank: Bank, payment: Payment) -> None:
-    """Rejects an instant payment for the reason that was decided at its signature."""
+    """Rejects an instant payment for the reason that was stored when it was signed."""
     reject(bank, payment, payment.fails_with)
 
 
 def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Cancels a payment by DELETE. Refuses where the table of moves does not permit it (service 3.4)."""
+    """Cancels a payment. Refuses if the table of moves does not permit it now (service 3.4), or if the decision
+    `cancel_cut_off` is `day_before` and the execution day has come."""
     if initiations.is_cancelled_again(bank, payment):
         return
     today = bank.clock.today
@@ -190,8 +195,8 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
-    """Adds the amount of a payment to the sum of the day of its signature. With `sign` -1, subtracts it again. Limits
-    of customers compare these sums."""
+    """Adds the amount of a payment to the sum of the day on which it counts for the account's limits. With `sign` -1,
+    subtracts the amount from this sum."""
     assert payment.debtor is not None and payment.counted_on is not None
     amount = sign * accounts.convert_at_fixed_rate(payment.order.amount, "EUR").number
     accounts.count_spent(bank, payment.debtor.iban, payment.counted_on, amount)

@@ -1,5 +1,5 @@
-"""Habits of customers, such as a monthly salary, which occur as bank time passes. Only the next occurrence of each
-habit is scheduled."""
+"""Habits of customers, such as a monthly salary. They occur as bank time passes. Only the next occurrence of each habit
+is scheduled."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ class HabitSource(Protocol):
     """Generates occurrences from a seed. `people.life` implements it."""
 
     def find_first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
-        """Returns the first occurrence of each habit after an instant, soonest first."""
+        """Returns the first occurrence of each habit after `since`, soonest first."""
 
     def perform(self, bank: Any, now: HabitOccurrence) -> HabitOccurrence:
         """Performs an occurrence. Returns the next occurrence of the same habit."""
@@ -30,12 +30,12 @@ class HabitSource(Protocol):
         """Releases an amount that a card terminal reserved."""
 
     def find_name(self, rank: int) -> str:
-        """Returns the name of the account and the habit."""
+        """Returns the name of a habit with its account, as `IBAN/habit`."""
 
 
 class Habits:
-    """The scheduled habits of one bank. Banks with the same opening share the first occurrence of each habit until one
-    of them performs a habit."""
+    """The scheduled habits of one bank. Banks with the same opening share the tuple of first occurrences. A bank makes
+    its own list when it performs a habit."""
 
     __slots__ = ("_ahead", "_source", "references", "since")
 
@@ -58,7 +58,7 @@ class Habits:
         return self._ahead
 
     def perform_next(self, bank: Any) -> None:
-        """Performs the soonest occurrence, and schedules the next one of that habit."""
+        """Performs the soonest occurrence, and schedules the next occurrence of the same habit."""
         ahead = self._load_all()
         if isinstance(ahead, tuple):  # shared until now; in order of time, so it is a heap
             ahead = self._ahead = list(ahead)
@@ -83,7 +83,8 @@ class Habits:
         return self.references[iban]
 
     def checkpoint_parts(self) -> tuple[Any, ...]:
-        """Returns the state for a checkpoint, without the parts that the seed determines."""
+        """Returns the state for a checkpoint. Leaves out the shared first occurrences, because the seed determines
+        them."""
         ahead = self._ahead if isinstance(self._ahead, list) else None
         return self.since, ahead, self.references and dict(self.references)
 
@@ -92,7 +93,7 @@ class Habits:
         self.references = references and defaultdict(int, references)
 
     def read_state(self) -> list[Any]:
-        """Returns the whole state, to compare two banks."""
+        """Returns the whole state, by which two banks are compared."""
         return [self.since, sorted(self._load_all()), self.references or {}]
 
     def copy(self) -> "Habits":

@@ -1,7 +1,8 @@
-"""Generates the ids and secrets of a bank: the same for the same seed and secret. Never use it outside a sandbox.
+"""Generates the ids and secrets of a bank. The same seed and secret always give the same values. Never use it outside a
+sandbox.
 
-Without a secret, anyone who knows the seed can compute every id and token. A tester gives a seed for this purpose. With
-a secret, they come from a keyed hash, so nobody can compute further ids and tokens from those already seen.
+Without a secret, anyone who knows the seed can compute every id and token. Testers who give a seed want this. With a
+secret, the values come from a keyed hash, so nobody can compute further ids and tokens from those already seen.
 """
 
 from base64 import urlsafe_b64encode
@@ -9,8 +10,8 @@ from hashlib import blake2b
 
 
 class Mint:
-    """The bank's only source of random values, which follow from the seed, an optional secret (hexadecimal) and a
-    counter."""
+    """The bank's only source of random values. They are computed from the seed, a counter and an optional secret
+    (hexadecimal)."""
 
     __slots__ = ("_key", "asked", "salt", "seed")
 
@@ -28,8 +29,8 @@ class Mint:
         return blake2b(text.encode(), key=self._key, digest_size=size).digest()
 
     def derive_key(self, purpose: str) -> bytes:
-        """Returns the bank's key for a purpose, which depends only on the seed and the secret. Draws no random value,
-        so later ids and secrets stay the same."""
+        """Returns the bank's key for a purpose. It depends only on the purpose, the seed and the secret. Draws no
+        random value, so later ids and secrets stay the same."""
         return blake2b(f"{purpose}/{self.seed}".encode(), key=self._key, digest_size=32).digest()
 
     def draw_id(self) -> str:
@@ -41,9 +42,9 @@ class Mint:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def draw_secret(self) -> str:
-        """Returns 43 characters. A caller cannot guess the next secret from earlier secrets."""
+        """Returns a random text of 43 characters, such as a token."""
         return urlsafe_b64encode(self._draw(32)).decode().rstrip("=")
 
     def draw_digits(self, count: int) -> str:
-        """Returns a number of `count` digits, such as the code of a card reader."""
+        """Returns a random text of `count` digits, such as the code of a card reader."""
         return str(int.from_bytes(self._draw(8)) % 10**count).zfill(count)

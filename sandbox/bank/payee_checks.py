@@ -1,7 +1,8 @@
-"""Verification of payee before a signature (choice 14).
+"""Verification of payee before a signature: compares the payee's name with the holder of the account (choice 14).
 
-A rule of the scenario decides the outcome first. Otherwise, the names of the account's holders decide. For accounts of
-other banks these names come from a table, and a bank that is not in the table does not answer."""
+If a rule of the scenario sets the outcome, that outcome counts. Otherwise the names of the account's holders are
+compared. For accounts of other banks these names come from a table. A bank that is not in the table gives no answer.
+"""
 
 from collections import Counter
 
@@ -39,8 +40,8 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
 
 
 def find_check(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
-    """Returns the stored outcome of a payment or a standing order. If none is stored, makes the check now. Returns None
-    if the bank checks nothing."""
+    """Returns the outcome for a payment or a standing order. This is the stored outcome, or a new check if none is
+    stored. Returns None for a bulk file, and if the bank does not check this payment."""
     if isinstance(initiation, BulkFile):
         return None
     if initiation.payee is not None or not initiation.sepa or bank.decisions.payee_check == "off":
@@ -65,7 +66,7 @@ def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
 
 
 def refuse_close_match(bank: Bank, initiation: Initiation) -> None:
-    """Refuses the signature if the payee's name is only a close match, and an axis does not permit signing then."""
+    """Refuses the signature if the payee's name is only a close match and the decision `payee_close` is `stops`."""
     outcome = find_check(bank, initiation)
     if outcome is not None and is_stopped(bank, outcome):
         raise Refusal(Error.PAYEE_DIFFERS, name=outcome.name)
@@ -81,7 +82,8 @@ def demand_reachable(bank: Bank, initiation: Initiation) -> None:
 
 
 def check_file(bank: Bank, file: BulkFile) -> None:
-    """Checks the payee of each transaction that may be paid. Skips customers who opted out."""
+    """Checks the payee of each transaction that may be paid, and stores the outcomes in the file. Skips the batches of
+    customers who opted out."""
     if bank.decisions.payee_check == "off":
         return
     counts: Counter[str] = Counter()
@@ -102,7 +104,8 @@ def check_file(bank: Bank, file: BulkFile) -> None:
 
 
 def must_be_shown(bank: Bank, initiation: Initiation) -> bool:
-    """Whether the customer has to see an outcome before signing."""
+    """Whether the initiation has an outcome of the verification of payee, which the customer has to see before
+    signing."""
     return (
         initiation.payees is not None if isinstance(initiation, BulkFile) else find_check(bank, initiation) is not None
     )

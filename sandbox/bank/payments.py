@@ -11,7 +11,8 @@ from sandbox.contract.products import PRODUCTS
 
 
 def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
-    """Registers a payment after all checks. A refused call changes nothing."""
+    """Checks a payment, registers it and returns its outcome. If an identical call came before, returns the outcome of
+    that call. A refused call registers no payment."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         first = Status(bank.decisions.first_status)
@@ -44,8 +45,9 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
 
 
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """Refuses a payment that does not fit its account, for the first fault that is found (choice 5). The order is:
-    currency, self-payment, non-SEPA, urgent, country, limits, and funds if it is executed at once."""
+    """Refuses a payment that its account may not make. The checks are made in this order, and the first failing one
+    raises: currency, payment to the same account, non-SEPA, urgent, country, limits (choice 5). The funds are checked
+    last, and only if the payment is executed at once."""
     is_direct = execution.find_day_of_payment(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
@@ -69,12 +71,14 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
 
 
 def find_move_table(bank: Bank, order: PaymentRequest) -> str:
-    """Returns the name of the payment's table of moves. By the setting `settled_status` it ends in ACSC or in ACSP."""
+    """Returns the name of the payment's table of moves. There are two tables for a product: in one a settled payment
+    has the status ACSC, in the other ACSP. The setting `settled_status` chooses."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 
 def demand_date(bank: Bank, order: PaymentRequest) -> None:
-    """Refuses a date before today in Brussels, or too far ahead, by default over 365 days (choice 5)."""
+    """Refuses an execution date before today in Brussels, or more than `execution_days_ahead_max` days ahead, by
+    default 365 (choice 5)."""
     if order.execution_date is None:
         return
     ahead = (order.execution_date - bank.clock.today).days

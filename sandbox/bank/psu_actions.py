@@ -1,5 +1,5 @@
-"""Acts of a PSU without a browser. A control makes them for a tester (choice 10), or a rule of the scenario demands
-them (choice 13)."""
+"""Acts of a simulated PSU, who has no browser. A tester makes such an act by a control call (choice 10), or a rule of
+the scenario schedules it (choice 13)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +25,7 @@ def approve(
     state: str | None,
     method: str | None = None,
 ) -> str:
-    """Approves as the customer at an SCA address or a consent address. Returns the URL of the callback. If `method` is
+    """Approves for a customer at an SCA address or a consent address. Returns the URL of the callback. If `method` is
     None, the signing method is not checked."""
     if token in bank.consent_addresses:
         return _agree_by_default(bank, token, customer, ibans or ((account,) if account else ()), state, method)
@@ -47,8 +47,12 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
 def _choose_signer(
     bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
-    """Returns the signer and the account. By default the first owner of the debtor account signs, and the customer's
-    first current account pays."""
+    """Returns the customer who signs and the account that pays.
+
+    If the initiation names its account, the default signer is its first owner, and another account is refused. If the
+    PSU has to choose the account, the default signer is the PSU of the client's token, or the first owner of `account`.
+    The default account is then the signer's first current account. For a bulk file the account is None.
+    """
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
         named_account = bank.accounts.get(account)
         signing_customer = customer or find_behaviour(initiation).owner(bank, initiation)
@@ -71,9 +75,10 @@ def _choose_signer(
 def _agree_by_default(
     bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None, method: str | None
 ) -> str:
-    """Agrees at a consent address. Returns the address of the callback.
+    """Agrees at a consent address. Returns the URL of the callback.
 
-    Defaults: the customer of the account or of the renewed consent, and all accounts of that customer.
+    The default customer is the customer of the renewed consent, or the first owner of the account. The default accounts
+    are all accounts of the customer.
     """
     address = consents.find_open_address(bank, token)
     if customer is None:
@@ -90,7 +95,8 @@ def _agree_by_default(
 
 
 def find_first_current(bank: Bank, customer: str) -> str:
-    """Returns the customer's first current account, or else the first account for which they may sign."""
+    """Returns the IBAN of a current account for which the customer may sign, if possible one that the customer owns.
+    Raises a Refusal if there is no such account."""
     current = [account for account in signing.list_signing_accounts(bank, customer) if not account.is_savings]
     for account in sorted(current, key=lambda account: customer not in account.owners):
         return account.iban
@@ -99,10 +105,11 @@ def find_first_current(bank: Bank, customer: str) -> str:
 
 @contextmanager
 def attribute_moves_to_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
-    """Within the block, the journal names the rule of the initiation as the cause of each move.
+    """Within the block, the journal names the rule of the subject as the cause of each move.
 
-    A Refusal ends the block and is suppressed, because a check of the bank outranks the scenario. The journal then
-    shows no move."""
+    A Refusal ends the block and is suppressed: the checks of the bank outrank the scenario, so the act of the rule does
+    not take place.
+    """
     assert subject.rule is not None
     bank.rule_at_work = bank.rulebook.rules[subject.rule].title
     try:
@@ -113,8 +120,8 @@ def attribute_moves_to_rule(bank: Bank, subject: Subject | ConsentAddress) -> It
 
 
 def act_as_customer(bank: Bank, subject: Initiation | ConsentAddress) -> None:
-    """Performs the act of a customer that a rule demands: at the SCA address or the consent address, or in the channel
-    as the second signer."""
+    """Performs the act of a customer that a rule demands. The first signer acts at the SCA address or the consent
+    address. The second signer acts in the bank's own channel."""
     assert subject.rule is not None
     psu = bank.rulebook.rules[subject.rule].psu
     assert psu is not None

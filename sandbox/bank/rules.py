@@ -1,4 +1,4 @@
-"""Rules of a scenario: conditions on an initiation, and their effects (choice 13)."""
+"""Rules of a scenario: conditions on an initiation, and the effects on an initiation that meets them (choice 13)."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -61,8 +61,8 @@ class RuleCondition:
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """An effect of a rule, some time after an initiation has reached the status `on`. The effect moves the initiation
-    to another status, or returns its money. A return of money changes no status."""
+    """An effect of a rule. It is due when the time `after` has passed since the initiation reached the status `on`. The
+    effect moves the initiation to another status, or returns its money. A return of money changes no status."""
 
     on: Status
     move: Status
@@ -71,8 +71,8 @@ class RuleEffect:
     back: str = ""  # return, recall or refund; after a direct debit the status means nothing
 
     def compute_due_time(self, reached: datetime) -> datetime:
-        """Returns when the effect is due if the initiation reached the status at `reached`. Money returns only on
-        banking days."""
+        """Returns when the effect is due. `reached` is the time at which the initiation reached the status `on`. Money
+        is returned only on banking days."""
         at = reached + self.after
         return move_to_banking_day(at) if self.back else at
 
@@ -91,7 +91,8 @@ class Psu:
 
 @dataclass(frozen=True, slots=True)
 class AddedFinding:
-    """A finding that a scenario adds to a file. `bulk` counts batches from 1; 0 is the whole file."""
+    """A finding (a fault) that a scenario adds to a bulk file. `bulk` is the number of the batch, counted from 1, or 0
+    for the whole file."""
 
     bulk: int
     code: str
@@ -158,8 +159,8 @@ texts_of = attrgetter(*PATTERNS)
 
 
 def list_text_conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
-    """Returns the conditions of a rule on texts. Each has the name of the fact, the expected text, and whether that
-    text is a pattern."""
+    """Returns the conditions of a rule on texts. Each is the name of the fact, the expected text, and whether this text
+    is a pattern."""
     texts = zip(PATTERNS, texts_of(when), strict=True)
     return tuple((name, text, patterns.is_pattern(text)) for name, text in texts if text is not None)
 
@@ -179,7 +180,8 @@ def fits(when: RuleCondition, texts: tuple[tuple[str, str, bool], ...], facts: R
 
 @dataclass(slots=True)
 class Rulebook:
-    """The rules of a bank. For a rule with `nth`, `met` is the number of initiations that fit its other conditions."""
+    """The rules of a bank. `met` has, for each rule with `nth`, the number of initiations that fitted its other
+    conditions."""
 
     rules: tuple[ScenarioRule, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
@@ -198,11 +200,11 @@ class Rulebook:
     def find_first_match(
         self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None
     ) -> tuple[int | None, bool]:
-        """Returns the number of the first rule that fits, or None. The second value says whether an `nth` condition
-        counted the initiation.
+        """Returns the number of the first rule that fits, or None. The second value says whether the count of an `nth`
+        condition has changed.
 
-        `before` are the facts of an earlier call for the same initiation. Rules that fitted these earlier facts are
-        skipped, because that call compared and counted them.
+        `before` are the facts of an earlier call for the same initiation. Rules that fit these earlier facts are
+        skipped, because the earlier call has already counted the initiation for them.
         """
         counted = False
         # Without the rules for another creditor's name: most rules ask for one.
@@ -220,7 +222,8 @@ class Rulebook:
         return None, counted
 
     def find_payee_check(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
-        """Returns the outcome of the first rule whose conditions name only the payee, or None. Counts nothing."""
+        """Returns the outcome of a verification of payee that the first fitting rule sets, or None if no rule fits. A
+        rule with a condition on anything but the kind, the payee and the time does not fit. Changes no count."""
         facts = RuleFacts(kind, "", creditor_iban=iban, creditor_name=name)
         for number in self._of_payees:
             rule = self.rules[number]
@@ -232,8 +235,8 @@ class Rulebook:
         """Returns the number of the first rule that fits, or None. Raises a Refusal if that rule refuses.
 
         A refused initiation still counts for `nth`. Rules are matched at the initiation, and again at the signature,
-        when the customer is known. `before` has the facts of the first match: rules that fitted them are skipped, so
-        that none counts twice.
+        when the customer is known. At the signature, `before` has the facts of the initiation. Rules that fit `before`
+        are then skipped, so that no rule counts an initiation twice.
         """
         number, counted = self.find_first_match(facts, now, before)
         rule = None if number is None else self.rules[number]

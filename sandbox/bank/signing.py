@@ -18,7 +18,8 @@ FIRST_SIGNATURE = "This is {status}: its first signature is given at its SCA add
 
 
 def find_waiting_initiation(bank: Bank, token: str) -> Initiation:
-    """Returns the initiation to sign at an address. Refuses answered and expired addresses."""
+    """Returns the initiation to sign at an SCA address. Refuses an address that is unknown, was answered, or has
+    expired."""
     address = bank.sca_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")
@@ -70,7 +71,11 @@ def demand_signer(bank: Bank, initiation: Initiation, customer: str, debtor: Deb
 
 
 def sign(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
-    """Signs at the address. Returns the address of the callback."""
+    """Signs an initiation at its SCA address. Returns the URL of the callback.
+
+    If the account or the payee may not be used, `choose_visit_ending` decides whether the Refusal is raised or the
+    session ends with a callback.
+    """
     try:
         demand_signer(bank, initiation, customer, debtor)
         find_behaviour(initiation).demand_funds(bank, initiation)
@@ -101,8 +106,8 @@ def _name_payer(bank: Bank, initiation: Initiation, customer: str, debtor: Debto
 
 
 def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """Makes the checks of the signature as soon as the customer chose an account. Ignores a refusal that the signature
-    itself will turn into a callback."""
+    """Makes the checks of a signature when a customer has logged in or chosen an account. Ignores a Refusal for which
+    `sign` ends the session with a callback."""
     try:
         demand_signer(bank, initiation, customer, debtor)
     except Refusal as refusal:
@@ -111,8 +116,8 @@ def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Deb
 
 
 def choose_visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | None:
-    """Returns how the visit of a customer ends after this refusal: `callback` or `RJCT`. Returns None if the customer
-    may choose again (service 1, 7.4)."""
+    """Returns how a customer's session ends after a Refusal: `callback` if the initiation is refused, `RJCT` if it is
+    signed and then rejected. Returns None if the session goes on and the customer may choose again (service 1, 7.4)."""
     if not isinstance(initiation, Payment):
         return None
     names_account = initiation.order.debtor is not None
@@ -128,7 +133,8 @@ def choose_visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) ->
 def _end_visit(
     bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None, state: str | None, refusal: Refusal
 ) -> str:
-    """Refuses the initiation, or signs and then rejects it, as an axis says. Returns the URL of the callback."""
+    """Ends the session as `choose_visit_ending` says: refuses the initiation, or signs and then rejects it. Returns the
+    URL of the callback."""
     reason = (Reason.FUNDS_MISSING if refusal.error is Error.FUNDS_MISSING else Reason.FORBIDDEN).code
     open_subject(bank, initiation)
     if choose_visit_ending(bank, initiation, refusal) == "callback":
@@ -143,18 +149,18 @@ def _end_visit(
 
 
 def describe_wrong_codes(bank: Bank) -> str:
-    """Returns the error text of the callback after too many wrong codes."""
+    """Returns the description that the TPP gets in the callback after too many wrong codes."""
     return f"The customer typed a wrong code {bank.decisions.wrong_codes_max} times."
 
 
 def refuse(bank: Bank, initiation: Initiation, state: str | None, description: str = REFUSED) -> str:
-    """Refuses an initiation at its address. Returns the address of the callback."""
+    """Refuses an initiation at its SCA address. Returns the URL of the callback."""
     find_behaviour(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
     return make_refusal_url(bank, initiation.origin.redirect_uri, state, description)
 
 
 def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
-    """Adds a signature. The last signature completes the initiation."""
+    """Adds a signature. If it is the last one that the initiation needs, completes the initiation."""
     initiation.signatures = (*initiation.signatures, customer)
     behaviour = find_behaviour(initiation)
     if len(initiation.signatures) < behaviour.signatures_required(bank, initiation, initiation.debtor):
@@ -165,7 +171,8 @@ def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
 
 
 def _record_callback(bank: Bank, initiation: Initiation, customer: str, state: str | None) -> str:
-    """Returns the URL of the callback, with a code if the client used no access token (service 6.1)."""
+    """Returns the URL of the callback after a signature. It has a code if the client used no access token (service
+    6.1), or if the decision `code_beside_token` is `yes`."""
     origin = initiation.origin
     code = None
     if origin.challenge is not None:
@@ -177,7 +184,8 @@ def _record_callback(bank: Bank, initiation: Initiation, customer: str, state: s
 
 
 def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | None = None) -> Status:
-    """Adds a further signature in the bank's own channel (service 1). With `method` None, the method is not checked."""
+    """Adds a second or later signature in the bank's own channel and returns the new status (service 1). If `method` is
+    None, the signing method is not checked."""
     initiation = find_waiting_for_signer(bank, payment_id, customer)
     if method is not None:
         demand_method(bank, SigningAttempt(customer, initiation), method)
@@ -189,14 +197,16 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
 
 
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
-    """Refuses as a further signer, in the bank's own channel. There is no redirect to the TPP (choice 10)."""
+    """Refuses an initiation that waits for a second or later signature, in the bank's own channel. There is no redirect
+    to the TPP (choice 10)."""
     initiation = find_waiting_for_signer(bank, payment_id, customer)
     find_behaviour(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
     return initiation.status
 
 
 def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initiation:
-    """Returns an initiation that waits for a further signature of this customer. Refuses any other initiation."""
+    """Returns an initiation that has a signature and needs another one, which this customer may give. Refuses any other
+    initiation."""
     accounts.demand_unblocked(bank, demand_customer(bank, customer).id)
     initiation = bank.find_initiation(payment_id)
     if initiation is None:
@@ -211,7 +221,7 @@ def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initi
 
 
 def list_to_sign(bank: Bank, customer: str) -> list[Initiation]:
-    """Returns the initiations that wait for a customer's further signature."""
+    """Returns the initiations that have a signature and need another one, which this customer may give."""
     partly_signed = [bank.find_initiation(subject_id) for subject_id in bank.partly_signed]
     return [
         initiation

@@ -1,7 +1,7 @@
 """The methods of signing: by card reader, in the bank's app, by biometrics, or in an identity app (service 5.7).
 
-The customer chooses among the methods that they activated. A risk, such as a large amount, refuses some methods. The
-setting `method_risks` can replace the methods in a risk's row.
+The customer chooses among the methods that they activated. A risk, such as a large amount, excludes some methods. The
+setting `method_risks` can say for each risk which methods it excludes.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,7 +52,8 @@ def find_amount(initiation: Initiation | None) -> Decimal:
 
 
 def find_beneficiary(initiation: Initiation) -> str:
-    """Returns the account that is paid. A file pays many accounts, so for a file this is its id."""
+    """Returns the number of the account that is paid. A file pays many accounts, so for a file it returns the id of the
+    file."""
     if isinstance(initiation, BulkFile):
         return initiation.id
     if isinstance(initiation, Payment):
@@ -61,7 +62,7 @@ def find_beneficiary(initiation: Initiation) -> str:
 
 
 def is_new(bank: Bank, attempt: SigningAttempt) -> bool:
-    """Whether the customer has not paid this beneficiary by a signature yet. False for the customer's own accounts."""
+    """Whether the customer has never signed a payment to this beneficiary. False for the customer's own accounts."""
     if attempt.initiation is None:
         return False
     iban = find_beneficiary(attempt.initiation)
@@ -133,14 +134,16 @@ RISK_NAMES = tuple(risk.name for risk in RISKS)
 
 
 def find_excluded_methods(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
-    """Returns the methods that a risk excludes. The setting `method_risks` decides first, then the row of the risk."""
+    """Returns the methods that a risk excludes: those that the setting `method_risks` names for it, else those of its
+    row in RISKS."""
     methods_by_risk = dict(map(split_line, decisions.method_risks))
     methods = methods_by_risk.get(risk.name)
     return risk.refuses if methods is None else tuple(method for method in METHODS if method in methods.split())
 
 
 class Offer(NamedTuple):
-    """A method. If it is refused now, `cause` is the name of the risk, and `reason` the sentence for the customer."""
+    """A signing method, and whether a customer can use it now. If not, `cause` is the name of a risk, `bank` or
+    `inactive`, and `reason` is the sentence for the customer. If so, `cause` is empty."""
 
     method: str
     cause: str = ""
@@ -149,7 +152,7 @@ class Offer(NamedTuple):
 
 
 def list_offers(bank: Bank, attempt: SigningAttempt) -> list[Offer]:
-    """Returns the methods in the order of the table, each permitted or refused."""
+    """Returns an offer for each of METHODS. An offer says whether the method is accepted for this attempt."""
     return [_offer(bank, attempt, method) for method in METHODS]
 
 

@@ -1,4 +1,4 @@
-"""The class `Bank`: the registers of one bank, its clock, and the only function that changes a status."""
+"""The class `Bank`: the registers of one bank, its clock, and the function `move`, which alone changes a status."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -43,7 +43,7 @@ from sandbox.contract.moves import Status, Trigger
 
 
 class Bank:
-    """All state of one bank. Its registers, clock and ledger follow only from its beginning and its acts.
+    """All state of one bank. It depends only on the bank's beginning (fixtures, scenario, seed, settings) and its acts.
 
     A register is a dict of records by id. All public attributes together are the state that is stored and compared.
     """
@@ -128,7 +128,8 @@ class Bank:
 
     @property
     def settings(self) -> Decisions:
-        """The decisions of the bank. Unlike `decisions`, reading an axis here does not note that it was met."""
+        """The decisions of the bank. Reading a field here does not call the function that `note_decisions` sets.
+        Reading it from `decisions` does."""
         settings: Decisions = self.__dict__["settings"]
         return settings
 
@@ -138,7 +139,9 @@ class Bank:
         self.decisions = self._copy_noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
-        """Makes every later read of an axis call `note` with the name of that axis."""
+        """Sets a function that is called when a field of an axis is read from `decisions`, with the name of the field.
+        An axis is a decision that has a few named values. Unless the bank differs from the default, only the first read
+        of each field is reported."""
         self._note = note
         self.decisions = self._copy_noting(self.settings)
 
@@ -147,7 +150,7 @@ class Bank:
 
     @property
     def next_at(self) -> datetime | None:
-        """The time of the next event or habit, or None."""
+        """The time of the next scheduled event or habit of a customer, or None if there is neither."""
         promises = self.agenda.promises
         promised = promises[0].at if promises else None
         habit = None if self.habits.since is None else self.habits.next_at
@@ -157,7 +160,8 @@ class Bank:
 
     @property
     def made(self) -> int:
-        """The number of ids, journal lines and postings made so far. A replay compares it after each act."""
+        """The number of ids, journal lines and postings made so far. The log stores it with each act. A replay compares
+        it with the stored number, and so detects an act with another result."""
         return self.mint.asked + len(self.journal) + self.ledger.posted
 
     def find_subject(self, subject_id: str) -> Subject | None:
@@ -187,16 +191,16 @@ class Bank:
         return subject
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
-        """Whether the table of moves permits the trigger in the present status of an initiation."""
+        """Whether the table of moves permits the trigger in the present status of the subject."""
         return moves.find_move(subject.path, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
-        """Writes the first line into the journal of an initiation."""
+        """Writes the first line of the journal about an initiation."""
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
-        """Changes the status by a row of the table of moves, and adds a line to the journal. Raises a Refusal if the
-        table has no such row."""
+        """Changes the status of a subject by a row of the table of moves, and adds a line to the journal. Raises a
+        Refusal if the table has no row for the present status and the trigger."""
         row = moves.find_move(subject.path, subject.status, trigger, subject)
         if row is None:
             decided_by = list_cancellation_facts(subject)
@@ -226,7 +230,8 @@ class Bank:
             self._promise_by_rule(subject, target)
 
     def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
-        """Schedules what the rule of an initiation demands after its new status: moves, and acts of the customer."""
+        """Schedules the events that the initiation's rule demands after the new status: moves, and acts of the
+        customer."""
         rule = self.rulebook.rules[subject.rule or 0]
         for then in rule.then:
             if then.on is status:
@@ -239,7 +244,7 @@ class Bank:
         return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
     def find_decisions(self, subject: Initiation) -> Decisions:
-        """Returns the decisions with the timings of the rule that matched a subject."""
+        """Returns the decisions that apply to an initiation: those of the bank, with the timings of its rule."""
         return self.find_decisions_of_rule(subject.rule)
 
     def find_decisions_of_rule(self, rule: int | None) -> Decisions:

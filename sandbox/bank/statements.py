@@ -1,4 +1,4 @@
-"""Pages of an account's lines, newest first (service 4.10, choice 8)."""
+"""Pages of an account's lines (its booked transactions), newest first (service 4.10, choice 8)."""
 
 import heapq
 from bisect import bisect_left, bisect_right
@@ -27,10 +27,10 @@ FIRST, LAST = (date.min, 0), (date.max, 0)  # before and behind every line
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The query of a page.
+    """A request for one page of lines.
 
-    `before` is the position of the previous page's last line. `newest` is the number of the newest line when the first
-    page was read.
+    `before` is the position of the last line on the previous page. `newest` is the number of the ledger's newest line
+    at the time when the first page was read.
     """
 
     iban: str
@@ -44,7 +44,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class LinePage:
-    """Lines newest first, and the query of the next page if there is one."""
+    """A page of lines, newest first. `following` is the query of the next page, or None on the last page."""
 
     lines: Sequence[AccountLine]
     following: Query | None
@@ -52,7 +52,12 @@ class LinePage:
 
 
 def sum_in_euro(bank: Bank, account: Account) -> Money:
-    """Returns the balance of the euro compartment, or the sum of all compartments at the bank's rates (service 2.7)."""
+    """Returns the balance of an account (service 2.7). This is the sum of all compartments in EUR, at the bank's rates.
+
+    It is instead the balance of the first compartment, in its own currency, if the account has only one compartment, if
+    the decision `balance_of` is `euro`, or if that decision is `parameter` and the account does not have `globalised`
+    as `balance_shown`.
+    """
     first = read_balance(bank, account.iban, account.first_currency)
     if len(account.currencies) == 1:
         return first
@@ -66,28 +71,30 @@ def sum_in_euro(bank: Bank, account: Account) -> Money:
 
 
 def read_balance(bank: Bank, iban: str, currency: str) -> Money:
-    """Returns the balance that account information shows. Under an axis, reserved amounts are subtracted."""
+    """Returns the balance that account information shows. If the decision `balance_is` is `available`, reserved amounts
+    are subtracted."""
     if bank.decisions.balance_is == "available":
         return Money(compute_unreserved_balance(bank, Debtor(iban, currency)), currency)
     return bank.ledger.read_balance(iban, currency)
 
 
 def demand_consent(bank: Bank, grant: Grant) -> Consent:
-    """Returns the consent on which a grant rests. Refuses an ended consent, and a customer who blocked online access
-    (service 1)."""
+    """Returns the consent of a grant. Raises a Refusal if the consent has ended, or if its customer blocked online
+    access (service 1)."""
     consent = consents.demand_active(bank, grant.consent_id)
     demand_unblocked(bank, consent.customer)
     return consent
 
 
 def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
-    """Returns the open accounts of a consent with their logical ids. Closed accounts are left out (choice 10)."""
+    """Returns the accounts of a consent with their logical ids. Leaves out closed accounts (choice 10)."""
     accounts = ((logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items())
     return [(logical_id, account) for logical_id, account in accounts if not account.closed]
 
 
 def demand_granted_account(bank: Bank, grant: Grant, logical_id: str) -> Account:
-    """Returns the account with a logical id. Refuses an unknown id, and an id of another consent in the same way."""
+    """Returns the account with a logical id of the grant's consent. Refuses an id of another consent like an unknown
+    id. Refuses a closed account."""
     iban = demand_consent(bank, grant).logical_ids.get(logical_id)
     if iban is None:
         if bank.decisions.unknown_logical_id == "404":
@@ -102,8 +109,11 @@ def demand_granted_account(bank: Bank, grant: Grant, logical_id: str) -> Account
 
 
 def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
-    """Whether the PSU authenticated in the last hour, as the call's SCA token or a renewal of the consent shows.
-    Refuses an SCA token of another consent. An expired token counts as missing (choice 2)."""
+    """Whether the PSU authenticated a short time ago, by default in the last hour. A valid SCA token of the call shows
+    this, or a recent renewal of the consent.
+
+    Refuses an SCA token of another consent. An expired token counts as missing (choice 2).
+    """
     until = demand_consent(bank, grant).full_until
     renewed = until is not None and bank.clock.now <= until
     if sca_token is None:
@@ -125,7 +135,7 @@ def find_oldest_day(bank: Bank) -> date:
 
 
 def asks_for_old(bank: Bank, query: Query) -> bool:
-    """Whether the queried period begins before the oldest day that can be read without an SCA token."""
+    """Whether the query asks for days before the oldest day that can be read without an SCA token."""
     oldest = find_oldest_day(bank)
     if query.date_from is not None:
         return query.date_from < oldest
@@ -133,7 +143,8 @@ def asks_for_old(bank: Bank, query: Query) -> bool:
 
 
 def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
-    """Returns a page of lines. Finds the lines by binary search, so that the last page takes no longer than the first.
+    """Returns a page of lines, without lines before the day `oldest`. Finds the lines by binary search, so that the
+    last page takes no longer than the first.
 
     Lines that were booked after the first page was read are left out, even if they have an earlier date.
     """
@@ -155,8 +166,8 @@ def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
 
 
 def _list_pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
-    """Returns signed payments that are not booked yet, newest first (service 2.8 is silent). Returns fewer than the
-    page size, so that a booked line fits on the page too."""
+    """Returns signed payments that are not booked yet, newest first, if the bank shows them. Service 2.8 is silent.
+    Returns at most one less than the page size, so that a booked line fits on the page too."""
     compartments = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in compartments):
         return []
@@ -172,7 +183,8 @@ def _list_pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[A
 
 
 def _shows_pending(bank: Bank) -> bool:
-    """Whether pending payments are shown. Their own axis says so, or another axis that changes how they look."""
+    """Whether pending payments are shown. This is so if the decision `pending_items` is `shown`, and also if another
+    decision says how pending payments look."""
     decisions = bank.decisions
     return (
         decisions.pending_items == "shown"
@@ -183,8 +195,8 @@ def _shows_pending(bank: Bank) -> bool:
 
 
 def _make_expected_line(bank: Bank, payment: Payment) -> AccountLine:
-    """Returns the line that the booking of a pending payment will have, without the parts that are not shown before the
-    booking."""
+    """Returns the line of a pending payment: the line that its booking will have, without the texts that decisions hide
+    or change before the booking."""
     on, decisions = payment.executes_on or payment.signed_on, bank.decisions
     assert on is not None
     entry = debit_entry(bank, payment, on)
@@ -201,10 +213,10 @@ def _make_expected_line(bank: Bank, payment: Payment) -> AccountLine:
 def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = False) -> Sequence[AccountLine]:
     """Returns the lines with the references that this bank shows for them at this moment.
 
-    A reference that is renumbered is a checksum of the line's own reference, the bank's time and the number of
-    postings. So it is the same for all readers at one moment, on every server and after a replay. It changes when time
-    passes or, while the clock is frozen, when something is booked. A count of reads would differ from server to server,
-    because a read leaves nothing in the log.
+    If the decision `reference_renumbered` is `changes`, a shown reference is a checksum of the line's own reference,
+    the bank's time and the number of postings. So all readers at one moment see the same reference, on every server and
+    after a replay. It changes when time passes or, while the clock is frozen, when a posting is booked. It is not a
+    count of reads, because reads are not in the log, so the count would differ from server to server.
     """
     if not lines:
         return lines
@@ -229,7 +241,8 @@ def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = 
 def select_lines(
     lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool
 ) -> Iterator[AccountLine]:
-    """Yields the lines of a compartment that match a query, from the query's position `before` on."""
+    """Yields the lines of a compartment that match a query, in the order of the page. Begins after the query's position
+    `before`. Leaves out lines before the day `oldest`."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
     first = 0 if since is None else bisect_left(lines, (since, 0), key=make_sort_key)
     end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=make_sort_key)

@@ -49,8 +49,8 @@ def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
 
 
 def find_rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
-    """Returns the effects that a rule demands after the present status of an initiation, by due time. If two are due at
-    the same time, the first one counts."""
+    """Returns the effects that a rule demands after the present status of an initiation, each under the time at which
+    it is due. If two are due at the same time, only the first one is returned."""
     if subject.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(subject.history) if fact.source is not fact.target)
@@ -59,8 +59,8 @@ def find_rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
 
 
 def find_rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
-    """Returns the time until which a rule delays the bank's own event, or None if no rule does. A batch has the rule of
-    its file."""
+    """Returns the time until which a rule delays an event that the bank scheduled by itself. Returns None if no rule
+    delays it. For a batch, the rule is that of its file."""
     if isinstance(subject, Batch):
         subject = bank.bulks[subject.bulk_id]
     if subject.rule is None or trigger not in DEFAULTS:
@@ -70,7 +70,8 @@ def find_rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime 
 
 
 def _move_by_rule(bank: Bank, subject: Subject) -> None:
-    """Makes the move that a rule demands now, unless the status has changed since the move was scheduled."""
+    """Performs the effect that a rule has scheduled for now: a move, or a return of money. Does nothing if the status
+    has changed since the effect was scheduled."""
     then = find_rule_moves(bank, subject).get(bank.clock.now)
     if then is None:
         return
@@ -82,7 +83,7 @@ def _move_by_rule(bank: Bank, subject: Subject) -> None:
 
 
 def list_coming(bank: Bank) -> Iterator[Promise]:
-    """Yields the scheduled events and the next occurrence of each habit, soonest first."""
+    """Yields the scheduled events that will have an effect, and the next occurrence of each habit, soonest first."""
     promises = (promise for promise in bank.agenda.walk_in_order() if has_effect(bank, promise))
     habits = (Promise(next.at, 0, name, Trigger.HABIT) for next, name in bank.habits.list_coming())
     return merge(habits, promises, key=attrgetter("at"))
@@ -112,13 +113,15 @@ def pass_time(bank: Bank) -> None:
 
 
 def advance(bank: Bank, until: datetime) -> None:
-    """Moves time on. Two steps by a and b have the same result as one step by a + b."""
+    """Moves bank time to `until`, and runs all events that are due up to then. One call has the same result as several
+    calls that reach the same time."""
     if not advance_some(bank, until, bank.decisions.due_events_max):
         raise AssertionError("the agenda never empties")
 
 
 def advance_some(bank: Bank, until: datetime, most: int) -> bool:
-    """Runs about `most` events, and all events of the last instant. Returns whether time reached `until`."""
+    """Moves bank time towards `until`, but stops after `most` events. It stops only between two different times, so it
+    can run some more events. Returns True if time reached `until`, else False."""
     has_life = bank.habits.since is not None
     for number in range(bank.decisions.due_events_max):
         if number >= most and (bank.next_at or until) > bank.clock.now:

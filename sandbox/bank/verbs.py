@@ -85,5 +85,5 @@ NAMES = {act: name for name, act in VERBS.items()}
 
 @cache
 def list_parameters(verb: str) -> tuple[Parameter, ...]:
-    """Returns the parameters of a verb that follow its first parameter, the bank."""
+    """Returns the parameters of a verb, without its first parameter, which is the bank."""
     return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]
