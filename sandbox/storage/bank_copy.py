@@ -1,13 +1,14 @@
 """Copies a bank, so that long work reads the copy while the bank goes on.
 
-A checkpoint, an export, a fork, a list of all payments and an await read a whole bank as it is at one moment. That
-takes seconds for 200,000 payments, and one lock guards a bank, so its callers would wait for all of it. Therefore the
-bank is copied under the lock, and the work reads the copy without the lock.
+Some work reads a whole bank as it is at one moment: a checkpoint, an export, a fork, a list of all payments, and the
+computation of a future status. This takes seconds for 200,000 payments. One lock guards a bank, so other callers would
+wait for all of it. Therefore the bank is copied under the lock, and the work reads the copy without the lock.
 
-Records that never change are shared. A record of `MUTABLE` is copied with the same values, which never change, except
-the list of batches of a file, which is copied too. The copy takes 1 to 1.5 µs and 250 bytes for each payment, and the
-work then shares one core with the calls. `os.fork` would hold the lock for less time. But a process that is forked from
-threads inherits the locks that other threads hold at that moment, and all its results must be sent back through a pipe.
+Records that never change are shared. Those of the classes in `MUTABLE` are copied. The copies share their values, which
+never change. Only the list of batches of a file can change, so it is copied too. The copy takes 1 to 1.5 µs and 250
+bytes for each payment, and the work then shares one core with the calls. `os.fork` would hold the lock for less time.
+But a process that is forked from threads inherits the locks that other threads hold at that moment, and all its results
+must be sent back through a pipe.
 """
 
 from collections import deque
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 
 def copy_bank(bank: Bank) -> Bank:
-    """Returns a copy of the bank. The caller holds the world's lock, and later calls `release_bank` for the copy."""
+    """Returns a copy of the bank. The caller must hold the world's lock, and later call `release_bank` for the copy."""
     with stop_collections():
         own = Bank.__new__(Bank)
         for name, value in vars(bank).items():
@@ -38,13 +39,15 @@ def copy_bank(bank: Bank) -> Bank:
 
 
 def copy_records(register: Mapping[str, T]) -> deque[T]:
-    """Returns the records of one register as they are now, for a caller that removes them one by one."""
+    """Returns the records of one register as they are now. Records that may change are copied. The result is a deque,
+    so that the caller can free them one by one."""
     with stop_collections():
         return deque(list_copies(register))
 
 
 def release_bank(bank: Bank) -> None:
-    """Frees a bank in slices, in the background, as soon as nobody refers to it any more."""
+    """Frees a bank in slices, in the background, as soon as nobody refers to it any more. So no other thread has to
+    wait long."""
     registers = [value for value in vars(bank).values() if isinstance(value, dict | list)]
     lines = [lines.own for lines in bank.ledger.list_added_lines().values() if isinstance(lines, Lines)]
     release(bank, [*registers, bank.agenda.promises, *lines])
@@ -82,10 +85,10 @@ def list_copies(register: Mapping[Any, Any]) -> Iterable[Any]:
 
 
 def _make_copier(kind: type[Any]) -> Callable[[Any], Any]:
-    """Returns a function that makes a record with the same values.
+    """Returns a function that makes a new record with the values of a given one.
 
-    The function is compiled from the names of the fields, as `dataclasses` does. It takes half the time of a general
-    function, and it copies new fields without a change here.
+    The function is compiled from the names of the fields, as `dataclasses` compiles methods. It takes half the time of
+    a general function. A new field of the class is copied without a change here.
     """
     lines = [
         "def copy_record(record):",

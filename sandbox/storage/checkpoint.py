@@ -1,9 +1,9 @@
-"""Writes a bank as bytes and reads it back. Only classes of a short list are read.
+"""Writes a bank as bytes and reads it back. Only records of the sandbox and a few plain types can be read.
 
-Records are written as their values in the order of their fields, which is short and fast. The names of the fields of
-each class are written first, once. So a later program whose class has another field or another order still reads them:
-a field that was not written takes its default. A field keeps its name, because a world whose first acts were
-deleted can be read from nothing else.
+A record is written as its values in the order of its fields, which is short and fast. The names of the fields are
+written once for each class, at the beginning. So a later program can read the record even if its class has more fields
+or another order: a field that was not written gets its default. The name of a field never changes. A world whose first
+acts were deleted can be read only from its checkpoint, so the checkpoint must stay readable.
 """
 
 import io
@@ -45,12 +45,14 @@ SHARE = 4  # the next checkpoint comes after a quarter more acts, because writin
 
 @cache
 def compute_program_digest() -> str:
-    """Returns a digest of the source files that define a written bank. If it differs, the acts are replayed instead."""
+    """Returns a digest of the source files that define how a bank is written. If a checkpoint has another digest, it is
+    not used, and the acts are replayed instead."""
     return digest_of_parts(PROGRAM, FORM)
 
 
 def digest_of_parts(rooms: Iterable[str], begin: bytes) -> str:
-    """Returns a digest of these parts of the program."""
+    """Returns a digest of source files of the program. `rooms` are paths of folders and files, and `begin` is hashed
+    before them."""
     root, digest = Path(__file__).parents[1], sha256(begin)
     for name in rooms:
         part = root / name
@@ -76,7 +78,8 @@ def _make_by_name(kind: type[Any], names: tuple[str, ...], *values: Any) -> Any:
 
 
 class CheckpointUnpickler(pickle.Unpickler):
-    """Makes only records of this program, because files may come from anyone."""
+    """Reads only records of this program and a few plain types. A pickle can name any function to be called, and a file
+    may come from anyone, so any other name raises ValueError."""
 
     rooms: tuple[str, ...] = ROOMS
 
@@ -97,11 +100,11 @@ class CheckpointUnpickler(pickle.Unpickler):
 
 
 def write(bank: Bank) -> Iterator[bytes]:
-    """Yields all registers of a bank, without the shared past, which follows from the beginning. The bank must not
-    change meanwhile.
+    """Yields a bank as bytes, in pieces. Leaves out the past that was generated before the bank opened, because it
+    follows from the beginning. The bank must not change meanwhile.
 
-    Large registers are written in slices, each with its own memo, because freeing one large memo would stop every
-    thread.
+    Large registers are written in slices, each with a pickle memo of its own, because freeing one large memo would stop
+    every thread.
     """
     large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
     contents: dict[Any, Content] = {**large, **bank.ledger.list_own_lines(), PROMISES: bank.agenda.promises}
@@ -140,13 +143,14 @@ def _cut_slices(content: Content, length: int) -> Iterator[Content]:
 
 
 def pack(bank: Bank) -> bytes:
-    """Returns a bank as bytes, compressed to about a tenth."""
+    """Returns a bank as bytes, compressed to about a tenth of their length."""
     packer = zlib.compressobj(1)
     return b"".join([*map(packer.compress, write(bank)), packer.flush()])
 
 
 def _make_reducers() -> dict[type[Any], Callable[[Any], Any]]:
-    """Returns a reducer for each class of records. It is much faster than the reducer of pickle."""
+    """Returns a function for each class of records that tells pickle how to write it. These functions are much faster
+    than those of pickle."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(ROOMS)]
     kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
     return {kind: _make_reducer(kind) for kind in kinds if is_dataclass(kind) or hasattr(kind, "_fields")}
@@ -163,7 +167,7 @@ def _make_reducer(kind: type[Any]) -> Callable[[Any], Any]:
 
 
 def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
-    """Restores the written bank onto a new bank with the same beginning."""
+    """Replaces the state of a bank by a written state. The bank must be new, with the beginning of the written bank."""
     source = io.BytesIO(content) if isinstance(content, bytes) else content
     layouts = CheckpointUnpickler(source).load()
     small, ledger, bank.agenda.made, habits, slices = CheckpointUnpickler(source, layouts).load()
@@ -187,7 +191,7 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
 
 
 def read_plain(content: bytes) -> Any:
-    """Reads values of texts, numbers, times, lists and maps. Refuses values of any other type."""
+    """Reads pickled texts, numbers, times, lists and maps. Raises ValueError for values of any other type."""
     reader = CheckpointUnpickler(io.BytesIO(content))
     reader.rooms = ()
     return reader.load()

@@ -1,14 +1,14 @@
 """Stores checkpoints: the bank after the first n acts of a world, so that loading replays only the later acts.
 
 The content is written in pieces, each in its own transaction. It is used once a row in `checkpoints` names it. The last
-checkpoint only saves time: if another program wrote it or if it is damaged, it is ignored, because the acts give the
-same bank.
+checkpoint only saves time. If it is damaged or another program wrote it, it is ignored, because the acts give the same
+bank.
 
 A server can limit the acts that a world keeps (`--acts-kept`). Then a checkpoint becomes the start of the world from
 time to time: its row is written again with `is_start`, and the acts before it are deleted. Positions and marks do not
-change, so copies of the world on other servers stay right. A copy that is older than the start does not find the acts
-that it lacks, so that server loads the world again from the start. From then on the start is needed, so any later
-version of the program must read it, and its damage is damage of the world.
+change, so copies of the world on other servers stay right. A server whose copy lacks acts that were deleted loads the
+world again from the start. From then on the start is needed. So any later version of the program must read it, and if
+it is damaged, the world is damaged.
 """
 
 import secrets
@@ -40,7 +40,8 @@ class Checkpoints:
         self.store = store
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
-        """Returns the last checkpoint of a world. Returns None if this program cannot use it, or if there is none."""
+        """Returns the last checkpoint of a world. Returns None if there is none, if it is damaged, or if its program
+        digest is not `shape`."""
         row = self._read_row(world, LAST)
         if row is None:
             return None
@@ -57,8 +58,8 @@ class Checkpoints:
         return None
 
     def read_start(self, world: int) -> Checkpoint | None:
-        """Returns the checkpoint from which the world starts, if its first acts were deleted. Otherwise returns None.
-        Raises DamageError if the checkpoint is damaged."""
+        """Returns the checkpoint from which the world starts, or None if its first acts were never deleted. Raises
+        DamageError if the checkpoint is damaged."""
         row = self._read_row(world, START)
         if row is None:
             return None
@@ -85,8 +86,8 @@ class Checkpoints:
         return bank if compute_digest(bank) == digest else None
 
     def write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
-        """Writes a checkpoint of a world, and then deletes the acts that it makes needless. Does nothing if it was
-        already written."""
+        """Writes a checkpoint of a world. If the store limits the acts that are kept, then deletes old acts. Does
+        nothing if this checkpoint or a later one was already written."""
         database = self.store.database
         if self._is_there(database, world, head, shape):
             return
@@ -101,19 +102,21 @@ class Checkpoints:
 
     @staticmethod
     def _is_there(database: Database | Transaction, world: int, head: LogHead, shape: str) -> bool:
-        """Whether this checkpoint or a later one of the same world was already written, perhaps by another server."""
+        """Whether this checkpoint or a later one of the world was already written, perhaps by another server."""
         query = "SELECT acts, head, shape FROM checkpoints WHERE world = ? AND is_start = 0"
         latest = database.select(query, world)
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)
 
     def _complete(self, world: int, row: Row) -> None:
-        """Makes a written checkpoint the last one, if its world exists and its log still has the act with its mark.
+        """Makes a written checkpoint the last one of its world. `row` is its row without a mark. Deletes the pieces of
+        the checkpoint instead if the world was dropped, if the world's log no longer has the last act of the
+        checkpoint, or if there is a later checkpoint.
 
-        Deletes the pieces of earlier checkpoints, and of attempts by other servers to write the same one. A server that
-        still writes such an attempt finds out here that it is too late. The pieces of the world's start stay.
+        Also deletes the pieces of earlier checkpoints, and of other attempts to write this one. A server that still
+        writes such an attempt finds out here that it is too late. The pieces of the world's start stay.
 
-        A state file runs the reads of a transaction before its writes. So one thread at a time completes a checkpoint.
-        Else two that end together would each delete the pieces of the other.
+        Only one thread at a time completes a checkpoint. In a state file, the reads of a transaction run before its
+        writes, so two threads could otherwise delete each other's pieces.
         """
         _, acts, head, _, shape, attempt, _ = row
 
@@ -141,10 +144,11 @@ class Checkpoints:
             self.store.database.repeat(work)
 
     def delete_acts(self, world: int, most: int) -> None:
-        """Makes the last checkpoint the start of the world if over `most` acts precede it, and deletes these acts.
+        """Makes the last checkpoint the start of the world if at least `most` acts lie between it and the present
+        start. Then deletes the acts before the start, but not the last ACTS_BEFORE_START of them.
 
-        The start is written first. So a server that is killed in between leaves acts that nobody needs, and the next
-        call of this function deletes them.
+        The start is written first. A server that is killed in between leaves acts that nobody needs. The next call of
+        this function deletes them.
         """
 
         def work() -> int:

@@ -1,16 +1,16 @@
 """Converts acts and beginnings to JSON and back. Stores and exports contain this JSON.
 
 A record is written under its name with its fields by name: `{"~": "Debtor", "v": {"iban": "BE71096123456769"}}`. So a
-field may be added anywhere in a record: data that was stored before does not have it, and gives it its default. A field
-that has its default is left out. Most fields of an act have it, so acts stay short.
+field may be added anywhere in a record: data that was stored before does not have the field, and a reader gives it its
+default. A field that has its default is left out. This is true of most fields of an act, so acts stay short.
 
-Two rules follow. A new field of a stored record has a default. And the default of a field never changes, because stored
-data would change its meaning. `tests/data/names.json` holds all names and defaults, and `tests/data/released.json`
-those of axes. The settings of a bank are the exception: all of them are written, so that a later version may choose
-another default for new banks.
+Two rules follow. A new field of a stored record must have a default. And the default of a field never changes, because
+stored data would change its meaning. `tests/data/names.json` holds all names and defaults, and
+`tests/data/released.json` those of axes. The settings of a bank are the exception: all of them are written, so that a
+later version may choose another default for new banks.
 
-The arguments of an act are written by the names of its verb's parameters, by the same two rules. A name that the
-program does not know raises UnknownNameError. Nothing is ignored silently.
+The arguments of an act are written by the names of its verb's parameters, and the same two rules hold for them. A name
+that the program does not know raises UnknownNameError. Nothing is ignored silently.
 """
 
 from base64 import b64decode, b64encode
@@ -55,13 +55,15 @@ class UnknownNameError(ValueError):
 
 
 def encode(value: Any) -> Any:
-    """Returns a value as plain JSON. Raises KeyError for a class that was not registered by `stored_as`."""
+    """Returns a value as lists, dicts, texts and numbers, which JSON can hold. Raises KeyError for a class that was not
+    registered by `stored_as`."""
     kind: Any = type(value)
     return value if kind in PLAIN else _make_writer(kind)(value)
 
 
 def decode(content: Any) -> Any:
-    """Returns the value of JSON from `encode`, with tuples for lists. Raises ValueError for other content."""
+    """Returns the value that `encode` was given, but with tuples for lists. Raises ValueError if `encode` did not make
+    the content."""
     kind = type(content)
     if kind is list:
         return tuple([decode(item) for item in content])
@@ -146,8 +148,8 @@ def _make_reader(name: str) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=256)
 def _read_shared(name: str, content: bytes) -> Any:
-    """Returns the value of encoded content, from a cache if possible. So a thousand worlds with the same beginning
-    share one object."""
+    """Returns the value of encoded content, from a cache if possible. So 1,000 worlds with the same people and settings
+    share one object of each."""
     return _make_reader(name)(orjson.loads(content))
 
 

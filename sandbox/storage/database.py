@@ -1,8 +1,8 @@
 """The interface of a database for a store: single queries, and transactions.
 
 Statements have `?` for a value, and use SQL that SQLite and PostgreSQL share. A transaction reads first and writes
-last: `write` only collects a statement, and the commit sends all of them. So a transaction that changes a world of
-PostgreSQL takes two round trips, and one of a file that changes nothing takes none.
+last: `write` only collects a statement, and the commit sends all of them. So a transaction that changes a world takes
+two round trips to PostgreSQL. A transaction that writes nothing is never begun in a state file.
 """
 
 from abc import ABC, abstractmethod
@@ -40,11 +40,11 @@ class TakenError(StateFileError):
 
 
 class GoneError(StateFileError):
-    """The row that a transaction changes was deleted since the transaction began."""
+    """A row that the transaction must change was deleted since the transaction began."""
 
 
 class Transaction(ABC):
-    """A transaction. Rows that it read may change before its end, unless the query locked them."""
+    """A transaction. Rows that it has read may change before its end, unless the query locked them."""
 
     def __init__(self) -> None:
         self.writes: list[Statement] = []
@@ -57,8 +57,8 @@ class Transaction(ABC):
         self.writes.append(Statement(query, values))
 
     def change_row(self, query: str, *values: Any) -> None:
-        """Collects a statement that must find a row. If the row is gone at the commit, GoneError is raised. This cannot
-        happen to a row that the transaction locked."""
+        """Collects a statement that must find a row. The commit raises GoneError if the row was deleted meanwhile. A
+        row that the transaction has locked cannot be deleted."""
         self.writes.append(Statement(query, values, needs_row=True))
 
     def write_rows(self, table: str, rows: list[Row]) -> None:
@@ -83,7 +83,7 @@ class Database(ABC):
 
     @abstractmethod
     def select(self, query: str, *values: Any) -> list[Row]:
-        """Returns the rows of a query. The query sees the data as they were at one moment."""
+        """Returns the rows of a query. All of them are from the same moment."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Transaction]: ...
@@ -103,11 +103,11 @@ class Database(ABC):
     def close(self) -> None: ...
 
     def repeat(self, work: Callable[[], T]) -> T:
-        """Runs a transaction. Repeats it if the database could not serialize it with others."""
+        """Runs a transaction and returns its result. Repeats it if the database could not serialize it with others."""
         return work()
 
     def write(self, query: str, *values: Any) -> None:
-        """Runs one statement as a transaction."""
+        """Runs one statement in a transaction of its own."""
 
         def work() -> None:
             with self.transaction() as transaction:
@@ -117,10 +117,11 @@ class Database(ABC):
 
     @abstractmethod
     def demand_present(self) -> None:
-        """Raises StateFileError if the file was moved or deleted."""
+        """Raises StateFileError if a state file was moved, replaced or deleted while it was open."""
 
     def begin(self, makes: bool) -> None:
-        """Makes the tables in an empty database if `makes`. Refuses a database that another program or version made."""
+        """Makes the tables in an empty database if `makes`. Raises StateFileError if the database stays empty, or if
+        another program or version made it."""
         if not self.has_tables():
             if not makes:
                 raise StateFileError(f"{self.path} is no state of the sandbox: it is empty")

@@ -1,5 +1,5 @@
-"""The format of a state: its tables in SQL that SQLite and PostgreSQL share, the classes whose records it has, and the
-errors of a state."""
+"""The format of the stored state: its tables in SQL that SQLite and PostgreSQL share, the classes whose records are
+stored, and the errors of a state file or database."""
 
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -32,7 +32,7 @@ TABLES = (
     # The calls of a world, in portions as they were written: `last` is the number of the last call so far.
     """CREATE TABLE calls (world BIGINT NOT NULL, portion BIGINT NOT NULL, last BIGINT NOT NULL,
   content {bytes} NOT NULL, digest {bytes} NOT NULL, PRIMARY KEY (world, portion))""",
-    # What the referee and other rooms know of the calls up to `last`.
+    # What the referee and other packages have learnt from the calls up to number `last`.
     """CREATE TABLE aside (world BIGINT PRIMARY KEY, last BIGINT NOT NULL, content {bytes} NOT NULL,
   digest {bytes} NOT NULL)""",
     # What is counted beside the log: how many calls there were ever, and how much a client called in a minute or a day.
@@ -51,19 +51,20 @@ OF_A_WORLD = ("acts", "checkpoints", "pieces", "calls", "aside", "counts")
 
 
 class StateFileError(Exception):
-    """The state cannot be used. The reason may be temporary."""
+    """The state file or the database cannot be used. The reason may be temporary."""
 
 
 class ActsDeletedError(StateFileError):
-    """Another server deleted acts before a checkpoint while they were read. Reading again succeeds."""
+    """Another server deleted the acts before a checkpoint while this server read them. Reading the world again
+    succeeds."""
 
 
 class DamageError(StateFileError):
-    """Something in the state is not as it was written."""
+    """Stored data is not as it was written."""
 
 
 def stored_as(name: str) -> Callable[[type[T]], type[T]]:
-    """Registers the class, so that acts, beginnings and exports can contain its records."""
+    """Registers the class under a name, so that acts, beginnings and exports can contain its records."""
 
     def register(kind: type[T]) -> type[T]:
         RECORDS[name] = kind
@@ -74,7 +75,7 @@ def stored_as(name: str) -> Callable[[type[T]], type[T]]:
 
 
 def find_program_version() -> str:
-    """Returns the version of the program."""
+    """Returns the version of the program, or `not installed`."""
     try:
         return version("bank-sandbox")
     except PackageNotFoundError:

@@ -1,15 +1,16 @@
-"""Lets long work in the server's process stop other threads only briefly: it pauses often, and memory is freed in
+"""Keeps long work in the server's process from stopping other threads for long: it pauses often, and memory is freed in
 slices.
 
-Work that changes nothing before it is complete (a replay for an import or a fork) also ends early, once its caller has
-hung up or the server ends. The thread itself checks this between two pieces, because Python cannot stop a thread from
-outside. A move of a clock stops between two instants. All other work that changes a world is never ended early.
+A replay for an import or a fork changes nothing before it is complete. So it ends early once its caller has hung up or
+the server ends. Its thread itself checks this again and again, because Python cannot stop a thread from outside. A move
+of a clock can end early too, but only between two instants. All other work that changes a world is never ended early.
 
 The garbage collector stops every thread, too. It finds nothing in a bank, because the objects of a bank form no
 reference cycles and are freed by reference counts. But a full collection searches all of them, and a payment is 14
-objects: 103 ms of CPU with 20,000 payments, and 824 ms with 200,000. So a server excludes all objects from later
-collections (`gc.freeze`) after a full collection that took long. The longest one then takes 23 ms and 41 ms. A copy of
-a bank is made without collections: 0.25 s instead of 0.86 s with 200,000 payments.
+objects. The longest collection takes 103 ms of CPU with 20,000 payments, and 824 ms with 200,000. So a server excludes
+all objects from later collections (`gc.freeze`) after a full collection that took long. The longest collection then
+takes 23 ms with 20,000 payments, and 41 ms with 200,000. A copy of a bank is made without collections: 0.25 s instead
+of 0.86 s with 200,000 payments.
 
 Frozen objects are still freed by reference counts, but a cycle among them never is. So a short collection freezes
 nothing: each call leaves a small cycle, and the cycles of the present calls would stay for ever. Full collections
@@ -43,7 +44,7 @@ _sets_aside = threading.Event()  # set if this program is a server, which exclud
 
 
 class AbandonedError(Refusal):
-    """The caller that waited for the work is gone."""
+    """The caller that waited for the work has hung up, or the server ends."""
 
     def __init__(self) -> None:
         super().__init__(Error.UNAVAILABLE)
@@ -51,7 +52,7 @@ class AbandonedError(Refusal):
 
 @contextmanager
 def work_for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
-    """Within the block, this thread works for a caller. `is_gone` says whether the caller has hung up."""
+    """Within the block, this thread works for a caller. `is_gone` returns whether the caller has hung up."""
     before = getattr(_caller, "is_gone", None)
     _caller.is_gone = is_gone
     try:
@@ -84,15 +85,16 @@ def pause_between(items: Iterable[T], every: int) -> Generator[T]:
 
 
 def stop_when_abandoned(items: Iterable[T], every: int) -> Iterator[T]:
-    """Yields the items, and pauses after each `every` of them. Raises AbandonedError once the caller of this thread's
-    work is gone."""
+    """Yields the items, and pauses after every `every` items. Raises AbandonedError once the caller of this thread's
+    work has hung up."""
     for item in pause_between(items, every):
         demand_caller()
         yield item
 
 
 def release(owner: object, registers: list[Register]) -> None:
-    """Frees the registers of an owner, such as a bank, in slices, as soon as nobody refers to the owner any more.
+    """Frees the registers of an owner, such as a bank, in slices in the background, as soon as nobody refers to the
+    owner any more. Leaves small registers to Python.
 
     When Python frees an object, it frees everything that only this object refers to, and lets no other thread run: 0.9
     s for a bank of 200,000 payments, and 30 ms for a bank of 20,000.
@@ -118,7 +120,7 @@ def _release(owner: Callable[[], object], registers: list[Register]) -> None:
 
 
 def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
-    """Tunes the garbage collector and the thread switches of a program that only serves. Called once."""
+    """Tunes the garbage collector and the thread switches of a server process. Must be called once, at the start."""
     began = 0.0
 
     def set_aside_after_long(phase: str, details: dict[str, Any]) -> None:
@@ -138,8 +140,8 @@ def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
 
 @contextmanager
 def stop_collections() -> Iterator[None]:
-    """Within the block, which copies a bank, there are no garbage collections. At its end, a server excludes all
-    objects from later collections."""
+    """Within the block, there are no garbage collections. At its end, a server excludes all objects from later
+    collections. Used while a bank is copied."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,8 @@
-"""Marks: checksums by which a damaged row is found. The mark of each act includes the mark of the act before it.
+"""Marks: checksums by which a damaged row is found. The mark of each act is computed from the act and from the mark of
+the act before it.
 
-So the acts of a log form a chain. It begins at the mark of the world's beginning. Its head, the mark of the last act,
-is stored apart from the acts. So a row that changed, is missing or replaced another is found.
+So the acts of a log form a chain, which begins with the mark of the world's beginning. The mark of the last act is
+stored a second time, apart from the acts. Together they show if a row was changed, deleted, or replaced by another row.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,7 +44,7 @@ class MarkError(ValueError):
 
 
 def compute_checksum(*values: Any) -> int:
-    """Returns the checksum of the values of a row, with their types. Bytes are replaced by their digests before."""
+    """Returns the checksum of the values of a row, with their types."""
     hashable = tuple(compute_digest(value) if type(value) is bytes else value for value in values)
     return _shorten(repr(hashable).encode())
 
@@ -53,7 +54,7 @@ def compute_digest(content: bytes) -> bytes:
 
 
 def compute_root(beginning: bytes) -> int:
-    """Returns the mark with which the chain of a world's acts begins."""
+    """Returns the mark of a world's beginning, with which the chain of its acts begins."""
     return compute_checksum("beginning", beginning)
 
 
@@ -62,8 +63,8 @@ def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, argume
 
 
 def chain_rows(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
-    """Yields rows for acts that follow a position in the log. The mark of each row includes the mark of the row before
-    it."""
+    """Yields rows for acts that follow a position in the log. The mark of each row is computed from the act and from
+    the mark of the row before it."""
     for columns in acts:
         number = head.acts + 1
         row = ActRow(world, number, *columns, act_mark(head.mark, number, *columns))
@@ -72,7 +73,8 @@ def chain_rows(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, by
 
 
 def demand_chain(rows: Iterable[tuple[Any, ...]], head: LogHead) -> Iterator[ActRow]:
-    """Yields the rows as ActRow. Raises MarkError at the first row that does not follow from the rows before it."""
+    """Yields the rows as ActRow. `head` is the position before the first row. Raises MarkError at the first row that
+    does not follow from the rows before it."""
     number, mark = head
     for columns in rows:
         number += 1

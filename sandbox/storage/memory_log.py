@@ -14,7 +14,7 @@ from sandbox.storage.bank_copy import copy_bank, release_bank
 
 
 class Act(NamedTuple):
-    """A verb with its arguments and its bank time."""
+    """One change of a bank: a verb with its arguments, and the bank time at which it ran."""
 
     at: datetime
     verb: str
@@ -27,7 +27,7 @@ ACT_WEIGHT = 500  # the approximate bytes of an act without a file in memory
 
 
 class PackedCheckpoint(NamedTuple):
-    """A compressed bank after the first `acts` acts."""
+    """A bank after its first `acts` acts, as compressed bytes."""
 
     acts: int
     at: datetime
@@ -38,8 +38,8 @@ class PackedCheckpoint(NamedTuple):
 class CheckpointTask:
     """Writes a checkpoint from a copy of the bank in its own thread.
 
-    The thread says itself that it has ended, in `has_ended`. `Thread.is_alive` stays true for a moment after the work,
-    even when `threading.enumerate` no longer lists the thread. In that moment a complete checkpoint would not be used.
+    The thread sets `has_ended` when its work is done. `Thread.is_alive` is no substitute, because it stays true for a
+    moment after the work. In that moment a complete checkpoint would not be used.
     """
 
     def __init__(self, acts: int, bank: Bank, passed: int) -> None:
@@ -57,10 +57,11 @@ class CheckpointTask:
 
 
 class MemoryLog:
-    """The acts of a world without a store. Replayed after its beginning or after `start`, they give the same bank.
+    """The acts of a world without a store. Replayed from the world's beginning, or from the checkpoint `start` if there
+    is one, they give the world's bank.
 
-    Each complete checkpoint drops the acts before the previous checkpoint. So at least half of the acts that may be
-    kept always stay.
+    Each complete checkpoint drops the acts before the previous checkpoint. A checkpoint is due after half of the acts
+    that may be kept, so at least half of them always stay.
     """
 
     def __init__(self, start: PackedCheckpoint | None = None) -> None:
@@ -78,28 +79,30 @@ class MemoryLog:
         self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, act: Act) -> None:
-        """Appends an act. Begins a checkpoint if half of the permitted acts or bytes came after the last checkpoint."""
+        """Appends an act. Begins a checkpoint if the acts since the last one exceed half of the permitted number or
+        bytes."""
         self.append(act)
         heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
         if heavy or self.count_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
     def count_until_checkpoint(self, most: int) -> int:
-        """Returns the number of acts until the next checkpoint. A checkpoint is due `most` / 2 acts after the last one.
-        In a long log it is due later."""
+        """Returns the number of acts until the next checkpoint, which is due `most` / 2 acts after the last one. In a
+        long log it is due after a quarter of its acts, if they are more."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 
     @property
     def weight(self) -> int:
-        """The bytes of the stored acts, approximately."""
+        """The approximate bytes of the acts and checkpoints in memory."""
         before = self.start.passed if self.start else 0
         return (
             self._passed - before + sum(len(checkpoint.bank) for checkpoint in (self.start, self._later) if checkpoint)
         )
 
     def copy_first(self, count: int) -> "MemoryLog":
-        """Returns a new log of the first `count` acts."""
+        """Returns a new log of the first `count` acts, counted from the world's beginning. The acts before `start` are
+        not in it, because they were dropped."""
         earlier = MemoryLog()
         earlier.start = self.start
         earlier._acts = self._acts[: max(count - self._before, 0)]
@@ -107,18 +110,19 @@ class MemoryLog:
         return earlier
 
     def copy_until(self, at: datetime) -> "MemoryLog":
-        """Returns a new log of the acts up to a time, which is after `start`."""
+        """Returns a new log of the acts up to a time. The time must not be before `start`."""
         return self.copy_first(self._before + sum(act.at <= at for act in self._acts))
 
     def keep_checkpoint(self, bank: Bank) -> None:
-        """Begins a checkpoint of all acts so far. A later call uses it once it is complete."""
+        """Begins a checkpoint of all acts so far in the background, unless one is being written. After it is complete,
+        the next act that is added makes the log use it."""
         self._finish_checkpoint()
         self._tried, self._passed_tried = len(self), self._passed
         if self._task is None:
             self._task = CheckpointTask(len(self), copy_bank(bank), self._passed)
 
     def _finish_checkpoint(self) -> None:
-        """If a new checkpoint is complete, drops the acts before the previous checkpoint."""
+        """If the checkpoint in the background is complete, drops the acts before the checkpoint that preceded it."""
         task = self._task
         if task is None or not task.has_ended:
             return
@@ -142,14 +146,14 @@ class MemoryLog:
 
 
 class ReplayMismatch(Exception):
-    """A replayed act has another outcome than the first time."""
+    """A replayed act has another outcome than it had when it was logged."""
 
 
 def play(
     bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
 ) -> int:
-    """Replays acts, each at its own time. Returns `done` plus the number of acts. Raises ReplayMismatch if an act has
-    another outcome than at first."""
+    """Replays acts, each at its own time. `done` is the number of acts that the bank already has. Returns that number
+    with the replayed acts added. Raises ReplayMismatch if an act has another outcome than it had when it was logged."""
     for act in acts:
         done += 1
         bank.mint.salt = act.id

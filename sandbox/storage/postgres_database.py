@@ -1,8 +1,8 @@
 """PostgreSQL, or a compatible database, shared by any number of servers.
 
-Connections are made when they are needed and kept for the next call. A connection that broke, that the database closed,
-or that leads to a server which takes no writes (after a failover) is closed at once, so nothing waits for a pool to
-notice. After a failed connection, calls are refused for a moment without another try.
+Connections are made when they are needed and kept for the next call. A connection is closed at once if it broke, if the
+database closed it, or if it leads to a server that takes no writes, as after a failover. So no call waits for a pool to
+notice this. For a moment after a failed connection, calls are refused without another attempt to connect.
 
 Nothing outlives its transaction in the database: no prepared statements, no session settings, no advisory locks. So a
 pooler may give each transaction another session. The limits on silent transactions are set with each BEGIN: a server
@@ -56,7 +56,7 @@ class SilentError(psycopg.OperationalError):
 
 
 class _BoundedConnection(psycopg.Connection[Row]):
-    """A connection that waits at most REPLY_WAITS for a reply, because a proxy can lose it without an error."""
+    """A connection that waits at most REPLY_WAITS for a reply, because a proxy can lose a reply without an error."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -134,8 +134,9 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
-        """Yields a transaction. Raises AgainError if repeating the whole transaction can succeed, such as after a
-        connection broke before the commit. Raises CommitUnknownError if it broke during the commit."""
+        """Yields a transaction. Raises AgainError if the caller should repeat the whole transaction, for example
+        because the connection broke before the commit. Raises CommitUnknownError if the connection broke during the
+        commit."""
         with self._borrow() as connection:
             transaction = PostgresTransaction(connection)
             yield transaction
@@ -149,7 +150,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _borrow(self) -> Iterator[_BoundedConnection]:
-        """Lends a connection. Raises AgainError if the work within the block failed and repeating it can succeed."""
+        """Lends a connection to the block. Turns an error of the database into AgainError if repeating the block can
+        succeed, into TakenError if another transaction inserted the same row or table, and else into StateFileError."""
         connection = self._take()
         try:
             yield connection
@@ -170,7 +172,8 @@ class PostgresDatabase(Database):
         return self._repeat(work, AgainError)
 
     def _repeat(self, work: Callable[[], T], *errors: type[Exception]) -> T:
-        """Repeats work that ended with one of these errors, at most TRIES times, with longer pauses between."""
+        """Runs work, and repeats it if it ends with one of these errors. Runs it at most TRIES times, with growing
+        pauses. The last error is raised."""
         for number in range(1, TRIES):
             with suppress(*errors):
                 return work()
@@ -181,10 +184,11 @@ class PostgresDatabase(Database):
         return float(self.select(f"SELECT {NOW}")[0][0])
 
     def demand_present(self) -> None:
-        """Does nothing, because the next query notices that a database is gone."""
+        """Does nothing. If the database is gone, the next query fails by itself."""
 
     def read_size(self) -> int:
-        """Returns the bytes of the largest columns. Compatible databases have no common function for the size."""
+        """Returns the bytes of the largest columns, because databases that are compatible with PostgreSQL have no
+        common function for the size."""
         parts = ("acts", "given"), ("pieces", "content"), ("calls", "content")
         return sum(int(self.select(f"SELECT coalesce(sum(length({of})), 0) FROM {table}")[0][0]) for table, of in parts)
 
@@ -227,7 +231,8 @@ class PostgresDatabase(Database):
         self._failure = None
 
     def _give_back(self, connection: _BoundedConnection) -> None:
-        """Keeps a working connection for later, and ends a transaction that is still open on it."""
+        """Rolls back a transaction that is still open on the connection. Keeps the connection for later, or closes it
+        if it does not work or enough are kept."""
         if not connection.closed and connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
@@ -244,7 +249,7 @@ NOW = "extract(epoch FROM clock_timestamp())::double precision"
 
 
 def _fetch_rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
-    """Returns the rows of the last statement that returned rows."""
+    """Runs one or more statements. Returns the rows of the last statement that has a result."""
     try:
         cursor = connection.execute(query.replace("?", "%s").encode(), values)
         rows: list[Row] = []
@@ -261,7 +266,8 @@ def _fetch_rows(connection: _BoundedConnection, query: str, values: Row) -> list
 
 
 def _is_worth_repeating(error: Exception, connection: _BoundedConnection) -> bool:
-    """Whether another try may succeed, perhaps on another connection. After a time-out the call has waited enough."""
+    """Whether another attempt may succeed, perhaps on another connection. False after a time-out, because the call has
+    waited long enough."""
     return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
 
 
@@ -270,7 +276,8 @@ def _is_broken(connection: _BoundedConnection) -> bool:
 
 
 def _is_ended(connection: _BoundedConnection) -> bool:
-    """Whether the database closed an idle connection, whose socket is then readable. If so, closes it here too."""
+    """Whether the database has closed this idle connection. Its socket is readable then. Closes the connection on this
+    side too."""
     if connection.closed:
         return True
     poll = select.poll()
@@ -282,6 +289,6 @@ def _is_ended(connection: _BoundedConnection) -> bool:
 
 
 def _describe(error: Exception) -> str:
-    """Returns the first line of a message of the database."""
+    """Returns the first line of the database's message, or the name of the error's class if there is no message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:300]

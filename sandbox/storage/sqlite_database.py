@@ -1,4 +1,4 @@
-"""A state file: SQLite, used by one process at a time, which holds a lock on the file.
+"""A state file: an SQLite database that one process at a time uses. The process holds a lock on the file.
 
 One connection serves all threads, one after the other. Each commit is written to the write-ahead log before its call is
 answered, so a killed process loses nothing. `sync="full"` also waits for the disk.
@@ -60,7 +60,8 @@ class SqliteDatabase(Database):
             raise
 
     def _demand_index_of_names(self) -> None:
-        """Checks the index of names, which no mark covers. A world that it lacks would be made a second time."""
+        """Raises DamageError if the index of names lacks a world. No checksum covers this index, and a world that it
+        lacks would be made a second time."""
         index = "sqlite_autoindex_worlds_2"
         query = f"""SELECT count(*) FROM worlds a WHERE NOT EXISTS
   (SELECT 1 FROM worlds b INDEXED BY {index} WHERE b.name = a.name AND b.id = a.id)"""
@@ -90,7 +91,8 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:
-        """Yields a transaction. No other process uses the file, so the database begins it at the first write."""
+        """Yields a transaction. Its queries run at once, and its writes run together in one SQL transaction at the end
+        of the block. This is safe, because no other process uses the file."""
         transaction = SqliteTransaction(self)
         yield transaction
         if not transaction.writes:
@@ -140,7 +142,8 @@ class SqliteDatabase(Database):
         return sum(place.stat().st_size for place in beside if place.exists())
 
     def close(self) -> None:
-        """Closes the connection, then the lock. Closing any handle of the file would release the locks of SQLite."""
+        """Closes the connection, and then the descriptor that holds the lock. The other order would release the locks
+        of SQLite too early, because closing any descriptor of a file ends all locks of the process on it."""
         with self._turn:
             if not self._is_closed:
                 self._is_closed = True
@@ -161,7 +164,7 @@ class SqliteDatabase(Database):
 
 
 def copy_into(folder: str, path: Path) -> Path:
-    """Copies a state file, with the files that SQLite wrote beside it."""
+    """Copies a state file, with the files that SQLite wrote beside it, into a folder. Returns the path of the copy."""
     for place, end in zip(_list_paths(path), WHOLE, strict=True):
         if place.exists():
             shutil.copyfile(place, Path(folder, f"{path.name}{end}"))
@@ -174,7 +177,8 @@ def _list_paths(path: Path) -> list[Path]:
 
 
 def _lock(path: Path) -> int:
-    """Opens and locks the state file, so that no other sandbox uses it until it is closed. Returns its descriptor."""
+    """Opens and locks the state file. Returns the descriptor. No other sandbox can use the file until the descriptor is
+    closed."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -188,9 +192,10 @@ def _lock(path: Path) -> int:
 
 
 def _demand_state(path: Path) -> None:
-    """Refuses a file of another kind or version before anything is written to it or beside it.
+    """Raises StateFileError for a file of another kind or version, before anything is written to it or beside it.
 
-    If a killed program left a journal beside the file, both are read from a copy, because SQLite would write to them.
+    If a killed program left a journal beside the file, SQLite would write to both when it opens them. So copies of them
+    are checked instead.
     """
     try:
         if path.stat().st_size == 0:

@@ -1,4 +1,5 @@
-"""Hashes of a bank, by which two banks are compared. Any value has one canonical text."""
+"""Hashes of a bank, by which two banks are compared. Each value has exactly one text, and the hash is computed from
+these texts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -25,7 +26,8 @@ AT_ONCE = 200  # entries between two pauses
 
 
 def make_canonical(value: object) -> object:
-    """Returns a value as lists and texts that can be compared. Maps are sorted by key."""
+    """Returns a value as lists, texts and numbers. Equal values give equal results. Maps are sorted by key, and sets by
+    item."""
     kind: Any = type(value)
     return value if kind in AS_THEY_ARE else make_canonicalizer(kind)(value)
 
@@ -35,7 +37,8 @@ AS_THEY_ARE: frozenset[type[Any]] = frozenset({type(None), bool, int, float, str
 
 @cache
 def make_canonicalizer(kind: type[Any]) -> Callable[[Any], object]:
-    """Returns the function that makes values of a class canonical. Cached, as a bank has millions of values."""
+    """Returns the function that `make_canonical` uses for the values of a class. Cached, because a bank has millions of
+    values."""
     if issubclass(kind, bool | int | float | str) and not issubclass(kind, Enum):
         return lambda value: value
     if issubclass(kind, Enum | Decimal | datetime | date | timedelta | bytes):
@@ -52,7 +55,8 @@ def make_canonicalizer(kind: type[Any]) -> Callable[[Any], object]:
 
 
 def list_state(bank: Bank) -> Iterator[tuple[str, object]]:
-    """Yields every register of a bank with its name, without the shared past, which follows from the beginning."""
+    """Yields the name and the value of every register of a bank. Leaves out the past that was generated before the bank
+    opened, because banks share it and it follows from the beginning."""
     for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
@@ -75,7 +79,7 @@ class ValuePair(NamedTuple):
 
 
 def write_parts(value: object) -> Iterator[str]:
-    """Yields the canonical text in pieces, so that a large register is never in memory as one text."""
+    """Yields the one text of a value in pieces, so that the text of a large register is never in memory as a whole."""
     match value:
         case ValuePair(first, second):
             yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
@@ -116,7 +120,7 @@ def _write_texts(bank: Bank) -> Iterator[str]:
 
 
 def hash_state(bank: Bank) -> str:
-    """Returns a hash of the whole state. Two banks with the same hash are equal."""
+    """Returns a hash of the whole state of a bank. Two banks with the same hash are equal."""
     return _hash_texts(_write_texts(bank))
 
 
@@ -128,7 +132,8 @@ def _hash_texts(texts: Iterable[str]) -> str:
 
 
 def hash_outcome(bank: Bank) -> str:
-    """Returns a hash of statuses and balances by names that never change, equal in every version of the program."""
+    """Returns a hash of the statuses of all initiations and of all balances. Unlike `hash_state`, it depends only on
+    names that never change, so every version of the program computes the same hash for the same outcome."""
     subjects: list[Subject] = [*bank.payments.values(), *bank.standing_orders.values()]
     for bulk in bank.bulks.values():
         subjects += [bulk, *bulk.parts]

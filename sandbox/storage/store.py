@@ -1,17 +1,19 @@
-"""Stores worlds in a database. The log of a world is the only authority on what happened in it.
+"""Stores worlds in a database. The log of a world, which is the list of its acts, is the only authority on what
+happened in it.
 
 A world in memory is a copy of its log up to a position. The position is the number of acts and the mark of the last
-one, which includes the marks of all acts before it. So a server that compares positions knows whether its copy is
-equal, behind (then it applies the acts in between), or wrong (then it is discarded).
+one, a checksum that includes the marks of all acts before it. So a server that compares positions knows whether its
+copy is equal, behind (then it applies the acts in between), or wrong (then it is discarded).
 
-A call that only reads uses `look`: one query returns the position, the acts after the caller's own, and the time. A
-call that may change the world uses `change`: it locks the world's row, so that acts of several servers come one after
-the other. Then it looks, lets the caller add acts, and commits.
+A call that only reads uses `look`: one query returns the position, the acts after the caller's position, and the time.
+A call that may change the world uses `change`: it locks the world's row, so that acts of several servers come one after
+the other. Then it reads what `look` reads, lets the caller add acts, and commits.
 
 A check at the commit (a unique key on the number of the act) would need no lock. But a call that loses such a race has
 already changed its copy of the bank, so the copy would be discarded and read again for each lost race.
 
-A file is used by one process. There the copy in memory is never behind, so neither needs a query.
+A state file is used by one process. There the copy in memory is never behind, so neither reading nor changing needs
+that query.
 """
 
 import secrets
@@ -60,7 +62,8 @@ ASKED_FOR = 3.0  # seconds for which the store tries to learn whether a commit t
 
 
 class Position(NamedTuple):
-    """The name of a world, and the part of its log that a copy in memory has."""
+    """How far a copy in memory is: the number of the world in the store, its position in the log, and the version of
+    its pace, faults and barriers."""
 
     world: int
     head: LogHead
@@ -88,12 +91,12 @@ class WorldRow(NamedTuple):
 
     @property
     def root(self) -> LogHead:
-        """The head before the first act."""
+        """The position in the log before the first act."""
         return LogHead(0, compute_root(self.beginning))
 
 
 class WorldUpdate(NamedTuple):
-    """The changes of a world since the position of a copy."""
+    """The changes of a world since the position of a copy in memory."""
 
     position: Position
     time: float  # the time of the database, and never before the last change
@@ -102,7 +105,8 @@ class WorldUpdate(NamedTuple):
 
 
 class Change:
-    """The acts and notes that a call adds to a world. The commit writes them."""
+    """The acts that a call adds to a world, and the pace, faults and barriers if it changes them. The commit writes
+    them."""
 
     def __init__(
         self, position: Position, transaction: Transaction, act_id: str, time: float, update: WorldUpdate | None
@@ -121,7 +125,7 @@ class Change:
         self.position = self.position._replace(head=row.head)
 
     def note(self, noted: Any) -> None:
-        """Replaces the stored pace, faults and barriers, which are not acts."""
+        """Sets the pace, faults and barriers that the commit stores. They are not acts."""
         self.noted = encode_bytes(noted)
         self.position = self.position._replace(version=compute_version(self.noted))
 
@@ -152,12 +156,12 @@ class Store:
     # Reading
 
     def find(self, name: str) -> WorldRow | None:
-        """Returns a world without its acts, or None. Raises DamageError if the row is not as it was written."""
+        """Returns the row of a world, or None. Raises DamageError if the row is not as it was written."""
         rows = self.database.select(f"SELECT {COLUMNS} FROM worlds WHERE name = ?", name)
         return self._read_world_row(rows[0]) if rows else None
 
     def look(self, name: str, position: Position) -> WorldUpdate | None:
-        """Returns the changes of a shared world since the position. None if there is no world of that name."""
+        """Returns the changes of a shared world since the position, or None if there is no world of that name."""
         return self._make_update(name, self.database.select(*_look(name, position)), position)
 
     def read_page(self, after: str, most: int) -> list[WorldRow]:
@@ -178,8 +182,8 @@ class Store:
         return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
 
     def read_rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
-        """Yields the acts after a position, which it reads in portions. Raises DamageError at the first act that does
-        not follow from the acts before it."""
+        """Yields the rows of the acts after a position. Reads them in portions. Raises DamageError at the first act
+        that does not follow from the acts before it."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
             rows = self.database.select(query, world, since.acts, ROWS_AT_ONCE)
@@ -209,7 +213,7 @@ class Store:
             )
 
     def _demand_not_deleted(self, world: int, since: LogHead) -> None:
-        """Raises ActsDeletedError if the acts after the position were deleted since the caller looked."""
+        """Raises ActsDeletedError if acts after the position were deleted while the caller read them."""
         query = "SELECT 1 FROM checkpoints WHERE world = ? AND is_start = 1 AND acts > ?"
         if self.database.select(query, world, since.acts):
             raise ActsDeletedError(f"{self.path}: acts of its world {world} were deleted while they were read")
@@ -225,10 +229,10 @@ class Store:
 
     @contextmanager
     def change(self, name: str, position: Position) -> Iterator[Change]:
-        """Locks a world, yields a Change for the caller to fill, and commits it. Raises NOT_FOUND if there is no such
-        world.
+        """Locks a world, yields a Change to which the caller adds acts, and commits it. Raises NOT_FOUND if there is no
+        world of that name.
 
-        After any other exception the copy of the caller may be wrong.
+        After any other exception, the caller's copy of the bank may be wrong.
         """
         change: Change | None = None
         began = 0.0
@@ -274,10 +278,10 @@ class Store:
         transaction.change_row(query, *position.head, position.version, change.time, seal, *extra, position.world)
 
     def _has_arrived(self, change: Change) -> bool:
-        """Whether a commit without a reply took effect.
+        """Whether a commit without a reply took effect. Asks the database for ASKED_FOR seconds.
 
-        The lock waits for the end of that transaction. The write makes a synchronous standby confirm everything before
-        it.
+        The query locks the world's row, so it waits for the end of the transaction in doubt. The update changes
+        nothing. Its commit waits until a synchronous standby has everything before it, so also the commit in doubt.
         """
         is_over = threading.Event()
         timer = threading.Timer(ASKED_FOR, is_over.set)
@@ -313,10 +317,12 @@ class Store:
         only: int | None = None,
         until: float = 0.0,
     ) -> WorldRow:
-        """Stores a new world, also with acts that another world had. It can be found once it is complete.
+        """Stores a new world and returns its row. The world cannot be found before all of it is stored. A world that
+        continues from another one has that world's `acts`. If the first of them were dropped, `start` is the bank
+        before the rest.
 
-        Raises WORLD_TAKEN if the name is taken and `replaces` is false. Raises NOT_FOUND if `only` is given and that
-        row is gone. `start` is the bank before `acts`, if the first acts of the world were dropped.
+        Raises WORLD_TAKEN if the name is taken and `replaces` is false. If `only` is given, the present world of that
+        name must have this number, else NOT_FOUND is raised.
         """
         world = secrets.randbits(62)
         head = LogHead(start.acts if start else 0, compute_root(beginning))
@@ -350,8 +356,9 @@ class Store:
         return row
 
     def _write_start(self, world: int, head: LogHead, start: PackedCheckpoint) -> Row:
-        """Stores the bank of a new world in pieces of at most PIECE bytes. Marks the world as garbage until the caller
-        completes it. Returns the row of the start checkpoint. The caller writes this row in the last transaction."""
+        """Stores the bank with which a new world starts, in pieces of at most PIECE bytes. Returns the row of the start
+        checkpoint, which the caller writes in its last transaction. Until then the world is marked as garbage, so that
+        an incomplete one is deleted later."""
         self.database.write("INSERT INTO garbage VALUES (?, ?)", world, self.read_time() + IN_THE_MAKING)
         bank, attempt = zlib.decompress(start.bank), secrets.randbits(62)
         for number, begin in enumerate(range(0, len(bank), PIECE)):
@@ -378,7 +385,8 @@ class Store:
         self.run_in_background("sweep", self.sweep)
 
     def _remove(self, transaction: Transaction, name: str, *, is_allowed: bool, only: int | None = None) -> None:
-        """Deletes the row of a world, so that its name is free. Its other rows are deleted later, some at a time."""
+        """Deletes the row of a world, so that its name is free. `sweep` later deletes the other rows. If `is_allowed`
+        is false and the world exists, raises WORLD_TAKEN."""
         query = f"SELECT id FROM worlds WHERE name = ?{self.database.lock_row}"
         rows = transaction.select(query, name)
         if only is not None and rows != [(only,)]:
@@ -390,14 +398,16 @@ class Store:
             transaction.write("INSERT INTO garbage VALUES (?, ?)", world, 0.0)
 
     def _repeat(self, work: Callable[[], None]) -> None:
-        """Runs work that makes a world. If another server made it at the same time, the second try finds that world."""
+        """Runs a transaction that makes or drops a world. If another server made a world of that name at the same time,
+        the second attempt finds it."""
         try:
             self.database.repeat(work)
         except TakenError:
             self.database.repeat(work)
 
     def sweep(self, *, all_of_them: bool = False) -> None:
-        """Deletes the rows of dropped worlds some at a time, so that no call waits long."""
+        """Deletes the rows of dropped worlds, some at a time, so that no call waits long. With `all_of_them`, also
+        deletes worlds that were not completely stored. Otherwise these stay until IN_THE_MAKING has passed."""
         query = "SELECT world FROM garbage WHERE after <= ? OR ?"
         with suppress(StateFileError):
             for (world,) in self.database.select(query, self.read_time(), all_of_them):
@@ -406,7 +416,7 @@ class Store:
                 self.database.write("DELETE FROM garbage WHERE world = ?", world)
 
     def sweep_counts(self) -> None:
-        """Deletes counts that were added after their world was dropped."""
+        """Deletes counts that were written after their world was dropped."""
         with suppress(StateFileError):
             self.database.write("DELETE FROM counts WHERE NOT EXISTS (SELECT 1 FROM worlds WHERE id = counts.world)")
 
@@ -426,19 +436,19 @@ class Store:
         transaction.write("UPDATE worlds SET used = ? WHERE id = ? AND used < ?", now, world, now - USED_EVERY)
 
     def list_expired(self, seconds: float) -> list[str]:
-        """Returns the names of worlds that nobody called for `seconds`. The world `default` never expires."""
+        """Returns the names of the worlds that were not called for `seconds`. The world `default` never expires."""
         query = "SELECT name FROM worlds WHERE used < ? AND name <> 'default' ORDER BY name"
         return [str(name) for (name,) in self.database.select(query, self.read_time() - seconds)]
 
     # Time
 
     def read_time(self) -> float:
-        """Returns the database's clock."""
+        """Returns the time by the database's clock."""
         return self.database.read_time()
 
     def read_latest_time(self) -> float:
-        """Returns the latest machine time that replies of running worlds in a state file may have shown. Returns 0 if
-        they have shown none."""
+        """Returns the latest time of the machine that replies of running worlds in a state file may have shown. Returns
+        0 if no such time is stored or if it is damaged."""
         rows = self.database.select("SELECT latest, mark FROM clock")
         if not rows:
             return 0.0
@@ -456,7 +466,7 @@ class Store:
     # Trouble and the end
 
     def read_size(self) -> int:
-        """Returns the stored bytes. The value is up to a minute old, because databases count them row by row."""
+        """Returns the stored bytes. The value may be a minute old, because it takes a database long to count them."""
         now = self.stopwatch()
         if self._sized is None or now - self._sized[0] >= SIZED_EVERY:
             self._sized = now, self.database.read_size()
@@ -473,13 +483,14 @@ class Store:
             raise StateFileError(self.database.damage)
 
     def use(self) -> None:
-        """Notes that the server begins to answer calls. From now on damage is logged. Before, the command that opens
-        the store prints it."""
+        """Notes that a server begins to answer calls. From now on, damage that is found is logged. Before, the command
+        that opens the store prints it."""
         self._is_in_use = True
         self.run_in_background("sweep", self.sweep_counts)
 
     def note(self, loss: str) -> None:
-        """Notes damage that does not affect the bank's money. Each text is noted once."""
+        """Adds a sentence about damage that does not affect the bank's money to `notes`. Each sentence is added
+        once."""
         if loss not in self.notes:
             self.notes.append(loss)
             self._log_once(f"{self.path}: {loss}")
@@ -490,20 +501,21 @@ class Store:
             log.error("%s", text)
 
     def note_damage(self, damage: str) -> DamageError:
+        """Notes damage that makes the store unusable, and returns the error that the caller raises."""
         text = f"{self.path} is damaged: {damage}"
         self.database.damage = self.database.damage or text
         self._log_once(text)
         return DamageError(text)
 
     def make_read_error(self, part: str, error: Exception) -> StateFileError:
-        """Returns the error for content that cannot be decoded. An unknown name is not damage, as a newer program may
-        have written it."""
+        """Returns the error for content that cannot be decoded. An unknown name is not noted as damage, because a newer
+        program may have written it."""
         if isinstance(error, UnknownNameError):
             return StateFileError(f"{self.path}: {part} cannot be read: {error}")
         return self.note_damage(f"{part} cannot be read: {error}")
 
     def run_in_background(self, name: str, work: Callable[[], None]) -> None:
-        """Starts a thread for the work. `close` waits for it."""
+        """Starts a thread for the work. `close` waits for such threads, but not longer than a second."""
         thread = threading.Thread(target=work, name=name, daemon=True)
         with self._lock:  # a thread in the list that is not started yet would be taken for one that has ended
             thread.start()
@@ -552,12 +564,12 @@ def checkpoint_row(which: int, row: Row) -> Row:
 
 
 def compute_version(noted: bytes) -> int:
-    """Returns a checksum of a world's pace, faults and barriers, by which another server sees that they changed."""
+    """Returns a checksum of a world's pace, faults and barriers. Other servers see by it that they have changed."""
     return compute_checksum("noted", noted)
 
 
 def compute_seal(position: Position, until: float) -> int:
-    """Returns a checksum of the position and the time of the last change."""
+    """Returns the checksum of those columns of a world's row that each change writes."""
     return compute_checksum(position.world, *position.head, position.version, until)
 
 
@@ -568,7 +580,7 @@ def list_columns(act: Act) -> tuple[str, str, str, bytes, int]:
 
 
 def _look(name: str, position: Position) -> tuple[Any, ...]:
-    """Returns the SQL query for the changes of a world, followed by the values of the query."""
+    """Returns the SQL query that reads a world's changes since a position, followed by the values for its `?`."""
     from sandbox.storage.postgres_database import NOW
 
     query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, w.seal, {NOW},
@@ -585,7 +597,7 @@ def is_address(place: object) -> bool:
 def open_store(
     place: str | Path, sync: "Sync" = "normal", *, makes: bool = True, stopwatch: Callable[[], float] = lambda: 0.0
 ) -> Store:
-    """Opens a state file by its path, or a database by its address."""
+    """Opens the store of a state file, which is given by its path, or of a database, which is given by its address."""
     if not is_address(place):
         from sandbox.storage.sqlite_database import SqliteDatabase  # with sqlite3, which a bank in memory never needs
 

@@ -1,6 +1,7 @@
-"""The bounds of the values in an exported world. They are those of the controls and scenarios that set the same values.
+"""The bounds of the values in an exported world. Controls and scenarios have the same bounds for the same values.
 
-Rules and faults are checked by the shapes that read them in a scenario, so their bounds are defined once.
+Rules and faults are converted to the form of a scenario and read by the reader of scenarios, so their bounds are
+defined once.
 """
 
 from collections.abc import Callable, Collection
@@ -86,7 +87,8 @@ AMENDED: dict[str, type[Any]] = {
 
 
 def demand_bounds(value: Any) -> None:
-    """Raises ValueError for a value of the right type that is out of bounds. Does not check the value's parts."""
+    """Raises ValueError for a value of the right type that is out of its bounds. Of a record, only some fields are
+    checked."""
     match value:
         case datetime():
             if value.tzinfo is None:
@@ -109,14 +111,15 @@ def demand_bounds(value: Any) -> None:
 
 
 def demand_field(kind: type[Any], name: str, value: Any) -> None:
-    """Raises ValueError if a field of a record may not have that value."""
+    """Raises ValueError if the field of a record may not have that value."""
     fault = FIELDS.get(kind, {}).get(name, lambda value: None)(value)
     if fault is not None:
         raise ValueError(f"{name}: {value!r:.60}: {fault}")
 
 
 def _demand_decimal(value: Decimal) -> None:
-    """Checks a number before it is written as text: 1E+999999999 would take a gigabyte."""
+    """Raises ValueError for a number with too many digits. Must be called before the number is written as text, because
+    the text of 1E+999999999 would take a gigabyte."""
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or value.adjusted() >= DIGITS_MAX or exponent < -PLACES_MAX:
         raise ValueError(f"an amount has {DIGITS_MAX} digits before the dot and {PLACES_MAX} behind it at most")
@@ -146,7 +149,7 @@ WORDS = {"since": "from"}  # names that are words of Python
 
 
 def list_given_fields(record: Any) -> dict[str, Any]:
-    """Returns the fields of a record that are not at their default, by their names in a scenario."""
+    """Returns the fields of a record that are not at their default, under their names in a scenario."""
     rows = ((row, getattr(record, row.name)) for row in fields(record))
     return {
         WORDS.get(row.name, row.name): _write_content(value)

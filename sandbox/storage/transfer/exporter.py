@@ -1,8 +1,8 @@
 """Exports a world: a head, every act, the stored calls, and hashes of the outcome.
 
-A stripped file has no secrets of callers. The same text replaces a secret everywhere, so that the file still replays.
-A secret that the bank drew is replaced by its number: the third secret, for example. The replay draws it again from the
-world's seed and secret, which the file must contain anyway.
+A stripped file has no secrets of callers. Each secret is replaced everywhere by a text of its own, so the file can
+still be replayed. A secret that the bank drew is replaced by its number, for example as the third secret. The replay
+draws it again from the world's seed and secret, which the file must contain anyway.
 """
 
 import re
@@ -40,8 +40,8 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def export_lines(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
-    """Yields the lines of the file. With `strip`, replaces each secret by a text, and equal secrets by equal texts, so
-    that the file can still be replayed."""
+    """Yields the lines of the file. With `strip`, replaces each secret, and the same secret always by the same text, so
+    that the file can still be replayed. Raises a Refusal if acts of the world were deleted."""
     snapshot = world.snapshot()
     if snapshot.acts.start is not None:
         reason = "its first acts are kept no longer (acts_kept), and an export holds all acts"
@@ -123,8 +123,8 @@ def act_line(number: int, act: Act) -> dict[str, Any]:
 
 
 def strip_secrets(snapshot: WorldSnapshot) -> WorldSnapshot:
-    """Returns a copy of the snapshot without secrets. Its replay has the same outcome. It has another state hash if the
-    bank stored a secret of a caller."""
+    """Returns a copy of the snapshot without secrets. A replay of the copy gives the statuses and balances of the
+    world. The hash of the whole state differs if the bank stored a secret of a caller."""
     strip = SecretStripper(snapshot)
     beginning = strip.strip_beginning(snapshot.beginning)
     acts = MemoryLog()
@@ -139,8 +139,8 @@ def strip_secrets(snapshot: WorldSnapshot) -> WorldSnapshot:
 
 
 def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
-    """Returns all secrets that the bank drew. If acts have ids, finds the secrets by a replay of the acts, because the
-    secrets depend on these ids."""
+    """Returns all secrets that the bank drew, each with its number. In a world that servers share, secrets depend on
+    the ids of acts, so the acts are replayed to find them."""
     beginning = snapshot.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
     secrets: dict[str, DrawnSecret] = {}
@@ -163,7 +163,8 @@ def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
 
 
 class SecretStripper:
-    """Replaces each secret of a world, and always by the same text."""
+    """Replaces the secrets of a world in its beginning, acts and calls. The same secret is always replaced by the same
+    text."""
 
     def __init__(self, snapshot: WorldSnapshot) -> None:
         self._drawn = list_drawn_secrets(snapshot)
@@ -176,7 +177,8 @@ class SecretStripper:
                     self._names[compute_challenge("S256", value)] = compute_challenge("S256", self._stand_in(value))
 
     def _stand_in(self, secret: str) -> str:
-        """Returns the replacement of a secret, which has the length that a code verifier needs."""
+        """Returns the text that replaces a secret. It has the least length of a PKCE code verifier, so that it can
+        replace one."""
         if secret not in self._names:
             self._names[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
         return self._names[secret]

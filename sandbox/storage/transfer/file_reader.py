@@ -1,5 +1,5 @@
-"""Reads the lines of an exported world. Anyone may have written the file, so values are bounded, and only records are
-made."""
+"""Reads the lines of an exported world. Anyone may have written the file. So every value has bounds, and reading makes
+nothing but records."""
 
 import gzip
 import re
@@ -41,7 +41,7 @@ SECRET = re.compile(r"|[0-9a-f]{32}")
 
 @dataclass
 class ExportHead:
-    """The content of the first line."""
+    """The content of the first line of an export."""
 
     fields: dict[str, Any]
     world: str
@@ -52,8 +52,8 @@ class ExportHead:
 
 
 def read_lines(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields every line of a plain or gzip file with its number, as JSON. Checks a digest against the lines before
-    it."""
+    """Yields every line of a plain or gzip file as a JSON object, with its number. If a line has a digest, checks it
+    against the lines before."""
     begins = stream.read(2)
     stream.seek(0)
     source = gzip.GzipFile(fileobj=stream) if begins == GZIP else stream
@@ -81,7 +81,8 @@ def read_lines(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_head(row: dict[str, Any]) -> ExportHead:
-    """Reads the first line, which has the format and version, and the beginning of the world."""
+    """Reads the first line of an export. It has the version of the format, the beginning of the world, and the clock
+    and fault rules at the time of the export."""
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
     if row.get("version") not in form.VERSIONS_READ:
@@ -120,8 +121,8 @@ def read_head(row: dict[str, Any]) -> ExportHead:
 
 
 def read_people(row: dict[str, Any]) -> Fixtures:
-    """Returns the people of an exported world. If the file only names the shipped people of this program, returns
-    those."""
+    """Returns the people of an exported world. If the file has only the digest of people that a released program
+    shipped, returns these from the program's own fixtures."""
     if "whole" not in row:
         name = form.SHIPPED_FIXTURES.get(row["digest"])
         if row["fixtures"] != form.SHIPPED or name is None:
@@ -145,7 +146,7 @@ def read_people(row: dict[str, Any]) -> Fixtures:
 
 
 def demand_settings(settings: Decisions) -> Decisions:
-    """Checks settings by the bounds of a scenario (choice 13)."""
+    """Returns the settings. Raises ParcelError if a scenario could not have them (choice 13)."""
     rows = list_settings(settings)
     spans = {name: write_duration(value) for name, value in rows.items() if hasattr(value, "total_seconds")}
     lists = {name: list(value) for name, value in rows.items() if isinstance(value, tuple)}
@@ -157,7 +158,7 @@ def demand_settings(settings: Decisions) -> Decisions:
 
 
 def decode_as(row: Any, hint: Any, place: str) -> Any:
-    """Decodes a value. Raises ParcelError if it is not of that type."""
+    """Returns the decoded value. Raises ParcelError if it is not of the type `hint`."""
     value = run_decoder(place, decode, row)
     demand_fit(value, hint, place)
     return value

@@ -1,6 +1,6 @@
-"""The format of an exported world, for the exporter and the importer. It also contains the findings of the referee.
+"""The format of an exported world, which the exporter writes and the importer reads.
 
-Values of a file are checked against the types that the program expects, so that no other value gets into a bank.
+The values of a file are checked against the types that the program expects, so that no other value gets into a bank.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ SHIPPED_FIXTURES = {
 
 
 class ParcelError(ValueError):
-    """The file cannot be used. The text says why, and at which line."""
+    """The file of an exported world cannot be used. The text has the reason and the line."""
 
 
 _digests: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes
@@ -50,13 +50,15 @@ def is_shipped(fixtures: Fixtures) -> bool:
 
 
 def compute_people_digest(fixtures: Fixtures) -> str:
-    """Returns a digest of the content of fixtures. Leaves out the digest that the fixtures themselves contain."""
+    """Returns a digest of the content of fixtures, which are the people of a world. The fixtures have a field `digest`
+    themselves, which is left out."""
     content = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
     return sha256(orjson.dumps(encode(content))).hexdigest()
 
 
 def compute_past_digest(bank: Bank) -> str:
-    """Returns a digest of the generated past. It differs if another program generates other people."""
+    """Returns a digest of the account lines that were generated before the bank opened. Another version of the program
+    may generate other lines, and then its digest differs."""
     past = bank.ledger.past
     digest = _digests.get(past)
     if digest is None:
@@ -83,15 +85,15 @@ def encode_line(content: dict[str, Any]) -> bytes:
 @stored_as("DrawnSecret")
 @dataclass(frozen=True, slots=True)
 class DrawnSecret:
-    """Stands in a stripped file in the place of a secret that the mint drew. It is the secret with this number of the
-    act `act_id`."""
+    """Replaces a secret that the bank itself drew, in an export without secrets. It says that the secret is the one
+    with this number, drawn by the act with the id `act_id`."""
 
     number: int
     act_id: str = ""
 
 
 def make_secret_finder(beginning: Beginning) -> Any:
-    """Returns a function that computes again the nth secret that a world's mint drew."""
+    """Returns a function that computes the secret of a DrawnSecret again, from the seed and the secret of the world."""
 
     def draw(drawn: DrawnSecret) -> str:
         mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
@@ -102,7 +104,8 @@ def make_secret_finder(beginning: Beginning) -> Any:
 
 
 def restore_secrets(act: Act, secret_of: Any) -> Act:
-    """Returns an act of a stripped file, in which each DrawnSecret is replaced by the secret itself."""
+    """Returns the act with the secret in place of each DrawnSecret. `secret_of` computes the secret of a
+    DrawnSecret."""
     if not any(isinstance(value, DrawnSecret) for value in act.arguments):
         return act
     arguments = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)
@@ -110,13 +113,13 @@ def restore_secrets(act: Act, secret_of: Any) -> Act:
 
 
 def write_exact_time(at: datetime) -> str:
-    """Writes a time with its microseconds. If it has none, writes it in the form that most times have."""
+    """Returns a time as text, with its microseconds. A time without microseconds has the usual form."""
     return at.isoformat() if at.microsecond else write_instant(at)
 
 
 class CarriedFinding(NamedTuple):
-    """A finding as an export contains it: with the id of its rule. The importing program looks up the rule's row by
-    this id."""
+    """A finding as an export contains it. `rule` is the id of the rule, by which the importing program finds the
+    rule."""
 
     rule: str
     what: str
@@ -126,7 +129,7 @@ class CarriedFinding(NamedTuple):
 
 
 class FindingsCarrier(NamedTuple):
-    """How an extension exports and imports its findings."""
+    """The functions by which an extension exports and imports its findings."""
 
     findings_of: Callable[[Any], Iterable[CarriedFinding]]  # of a World
     take_in: Callable[[Any, tuple[CarriedFinding, ...]], None]  # those that the extension knows; the rest is left out
@@ -141,8 +144,8 @@ def call_row(call: Exchange) -> dict[str, Any]:
 
 
 def demand_fit(value: Any, hint: Any, place: str) -> None:
-    """Compares a value and all values inside it with the type `hint`. Raises ParcelError at the first difference. The
-    error has the place. An int fits where a float is expected."""
+    """Compares a value and all values inside it with the type `hint`. Raises ParcelError at the first difference. Its
+    text begins with `place`. An int fits where a float is expected."""
     if hint is Any or hint is object:
         return
     origin, parts = get_origin(hint), get_args(hint)
@@ -185,7 +188,7 @@ def _check_any(value: Any, parts: tuple[Any, ...], place: str) -> None:
 
 @lru_cache(maxsize=256)
 def list_hints(kind: Any) -> dict[str, Any]:
-    """Returns the types of a record's fields."""
+    """Returns the types of a record's fields by name. Empty if `kind` is not a class of records."""
     if issubclass(kind, Enum) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
         return {}
     return {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}

@@ -1,4 +1,4 @@
-"""Imports a world: replays the acts of a file, and checks that the outcome equals the one stated in the file."""
+"""Imports a world: replays the acts of a file, and checks that the outcome is the one that the file states."""
 
 import zlib
 from collections import deque
@@ -33,7 +33,8 @@ ACT_ID_MAX = 64
 
 
 class Rows(NamedTuple):
-    """All lines of an exported world after the first one. They are checked, but not replayed yet."""
+    """The content of an exported world after its first line. The values are checked, but the acts are not replayed
+    yet."""
 
     acts: MemoryLog
     lines: list[int]  # of each act
@@ -43,9 +44,11 @@ class Rows(NamedTuple):
 
 
 def read_export(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, WorldSnapshot]:
-    """Returns the name of the exported world and its snapshot after a replay. Raises ParcelError with the wrong line.
+    """Returns the name of the exported world, and its snapshot after a replay. Raises ParcelError with the line if the
+    file cannot be used.
 
-    The whole file is read up to its digest before anything is replayed. Raises AbandonedError once the caller is gone.
+    All lines are read and their digest is checked before anything is replayed. Raises AbandonedError once the caller is
+    gone.
     """
     lines = file_reader.read_lines(stream)
     _, first = next(lines, (0, None))
@@ -94,7 +97,8 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
 
 
 def read_act(content: dict[str, Any], number: int) -> Act:
-    """Returns an act of the file. Raises ParcelError for an unknown verb, or an argument of a wrong type."""
+    """Returns an act of the file. Raises ParcelError for an unknown verb, or for an argument of a wrong type or out of
+    its bounds."""
     verb = content["verb"]
     if content["act"] != number or number > 10_000_000:
         raise ParcelError(f"act {number} is expected here")
@@ -127,7 +131,8 @@ def read_act(content: dict[str, Any], number: int) -> Act:
 
 
 def demand_changes(kind: Any, changes: tuple[tuple[str, Any], ...], verb: str) -> None:
-    """Checks that each change names a field of the record, with a value of its type and within its bounds."""
+    """Raises ParcelError or ValueError unless each change names a field of the record and has a value of the field's
+    type and within its bounds."""
     hints = form.list_hints(kind)
     for name, value in changes:
         if name not in hints:
@@ -160,7 +165,8 @@ def name_writer(head: ExportHead) -> str:
 
 
 def attempt(place: str, do: Callable[..., T], *arguments: Any) -> T:
-    """Calls the function. Raises ParcelError for any failure, because the content of the file caused it."""
+    """Calls the function and returns its result. Raises ParcelError with `place` for any failure, because the content
+    of the file caused it. Only AbandonedError is raised as it is."""
     try:
         return do(*arguments)
     except AbandonedError:
