@@ -1,7 +1,8 @@
 """Verification of payee before a signature: compares the payee's name with the holder of the account (choice 14).
 
 If a rule of the scenario sets the outcome, that outcome counts. Otherwise the names of the account's holders are
-compared. For accounts of other banks these names come from a table. A bank that is not in the table gives no answer.
+compared. For accounts of other banks these names come from a table. For an account that the table does not have, the
+check is not possible.
 """
 
 from collections import Counter

@@ -1,4 +1,5 @@
-"""Brussels time, and the days on which TARGET2 is open (choice 6)."""
+"""Brussels time, and the banking days. TARGET2, the payment system of the euro area, is open on banking days (choice
+6)."""
 
 import re
 from calendar import month_name, monthrange
@@ -18,8 +19,8 @@ BOOKED_AT = 5  # hour in Brussels of what waits for a banking day to be booked
 
 @lru_cache(maxsize=128)
 def list_holidays(year: int, belgian: bool) -> dict[date, str]:
-    """Returns the days of a year on which TARGET2 is closed, apart from weekends. With `belgian`, includes the holidays
-    of Belgian banks."""
+    """Returns the holidays of a year on which TARGET2 is closed, each with its name. Weekends are not included. With
+    `belgian`, includes the holidays of Belgian banks."""
     sunday = easter(year)
     closed = {
         date(year, 1, 1): "new year's day",
@@ -43,13 +44,13 @@ def list_holidays(year: int, belgian: bool) -> dict[date, str]:
 
 
 def name_closed_day(day: date, belgian: bool = False) -> str | None:
-    """Returns the name of the holiday or weekend day because of which banks are closed. Returns None on a banking
+    """Returns why banks are closed on a day: the name of a holiday, `saturday` or `sunday`. Returns None on a banking
     day."""
     return list_holidays(day.year, belgian).get(day) or WEEKEND.get(day.weekday())
 
 
 def is_banking_day(day: date, belgian: bool = False) -> bool:
-    """Whether TARGET2 is open. With `belgian`, the banks of Belgium must be open too."""
+    """Whether TARGET2 is open on the day. With `belgian`, Belgian banks must be open too."""
     return name_closed_day(day, belgian) is None
 
 
@@ -62,7 +63,7 @@ def find_next_banking_day(day: date, belgian: bool = False) -> date:
 
 
 def find_following_banking_day(day: date, belgian: bool = False) -> date:
-    """Returns the first banking day strictly after the day."""
+    """Returns the first banking day after the day. Unlike `find_next_banking_day`, never returns the day itself."""
     return find_next_banking_day(day + DAY, belgian)
 
 
@@ -74,19 +75,20 @@ def find_previous_banking_day(day: date, belgian: bool = False) -> date:
 
 
 def find_brussels_date(instant: datetime) -> date:
-    """Returns the date in Brussels at that instant."""
+    """Returns the date that Brussels has at this instant."""
     assert instant.tzinfo is not None, "an instant without a zone"
     return instant.astimezone(BRUSSELS).date()
 
 
 @lru_cache(maxsize=4096)  # asked of the same mornings again and again
 def make_brussels_instant(day: date, hour: int, minute: int = 0) -> datetime:
-    """Returns the instant, in UTC, of that time in Brussels on that day."""
+    """Returns a time of day in Brussels as an instant in UTC."""
     return datetime.combine(day, time(hour, minute), BRUSSELS).astimezone(UTC)
 
 
 def is_after_cut_off(now: datetime) -> bool:
-    """Whether the cut-off of a banking day has passed: 15:00 in Brussels, or 12:00 on 24 and 31 December."""
+    """Whether today is a banking day and its cut-off time has passed: 15:00 in Brussels, or 12:00 on 24 and 31
+    December."""
     day = find_brussels_date(now)
     hour = 12 if (day.month, day.day) in HALF_DAYS else 15
     return is_banking_day(day) and now >= make_brussels_instant(day, hour)
@@ -110,7 +112,7 @@ def explain_wrong_date(text: str) -> str:
 
 
 def move_to_banking_day(at: datetime) -> datetime:
-    """Returns the instant itself on a banking day. On a closed day, returns 05:00 in Brussels on the next banking
+    """Returns the instant unchanged if it is on a banking day. Otherwise returns 05:00 in Brussels on the next banking
     day."""
     day = find_brussels_date(at)
     return at if is_banking_day(day) else make_brussels_instant(find_next_banking_day(day), BOOKED_AT)

@@ -30,17 +30,17 @@ def read_fixture(name: str) -> bytes:
 
 
 def is_country(code: str) -> bool:
-    """Whether the two letters are a country code of ISO 3166, or XK for Kosovo."""
+    """Whether the text is a two-letter country code of ISO 3166, or XK for Kosovo."""
     return code in _load_codes("iso")
 
 
 def accepts_country(code: str) -> bool:
-    """Whether cross-border payments to the country are possible."""
+    """Whether the bank accepts cross-border payments to the country."""
     return code in _load_countries()
 
 
 def accepts_currency(code: str) -> bool:
-    """Whether a cross-border payment may be made in the currency."""
+    """Whether the bank accepts cross-border payments in the currency."""
     return code in _load_rates()
 
 
@@ -55,8 +55,8 @@ def needs_purpose(country: str) -> bool:
 
 
 def accepts_purpose(country: str, code: str) -> bool:
-    """Whether payments to a country may have this purpose code: one of the country's list, or of ISO 20022 if the
-    country has no list."""
+    """Whether payments to a country may have this purpose code. It must be in the country's list, or in the list of ISO
+    20022 if the country has no list."""
     own = _load_countries().get(country, {}).get("purpose_codes")
     return code in (own or _load_codes("purpose_codes"))
 

@@ -14,7 +14,8 @@ def make_refusal(field: str, reason: str, clause: str = OURS, **decided_by: obje
 
 
 def demand_iban(iban: str, field: str, rule: str) -> None:
-    """Refuses an invalid IBAN. `rule` is the clause that demands upper case for the country letters."""
+    """Refuses an invalid IBAN, and one with blanks or lower case. `rule` is the clause that demands upper case for the
+    country letters."""
     if is_iban(iban):
         return
     letters = "".join(iban.split())
@@ -30,7 +31,8 @@ def demand_iban(iban: str, field: str, rule: str) -> None:
 def demand_bank(
     iban: str | None, bic: str | None, country: str | None, *, account: str = ACCOUNT, rule: str = "service 2.1.3"
 ) -> None:
-    """Refuses an invalid IBAN, BIC or country, and a BIC or country that does not fit the IBAN, for any product."""
+    """Makes the checks of a beneficiary's bank that hold for any product. Refuses an invalid IBAN, BIC or country, and
+    a BIC or country that does not fit the IBAN."""
     if iban is not None:
         demand_iban(iban, f"{account}.iban", rule)
     if bic is not None and not is_bic(bic):
@@ -56,8 +58,11 @@ def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
 def demand_country(
     iban: str | None, bban: str | None, bic: str | None, country: str | None, bank_national_id: str | None
 ) -> str:
-    """Returns the beneficiary's country. Refuses a beneficiary without an IBAN that does not have a BBAN, a country and
-    a bank number."""
+    """Returns the beneficiary's country. Refuses a country that the bank does not accept.
+
+    Also refuses contradicting or missing fields. With an IBAN outside SEPA, a BIC is needed. Without an IBAN, a BBAN, a
+    country and a bank number are needed.
+    """
     if bban is not None and bic is not None:
         raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided_by={"bban": bban, "bic": bic})
     if iban is not None and bban is not None:
@@ -87,7 +92,8 @@ def _demand_accepted(country: str, field: str) -> str:
 def demand_cross_border(
     country: str, currency: str, purpose: str | None, city: str | None, address_country: str | None
 ) -> None:
-    """Refuses a wrong purpose code, or a missing city or country for a beneficiary outside the EEA."""
+    """Refuses a cross-border payment of euros to a SEPA country, one with a wrong or missing purpose code, and one to a
+    country outside the EEA without the beneficiary's city and country."""
     if currency == "EUR" and country in countries.SEPA:
         reason = "euro to a SEPA account goes as a SEPA credit transfer"
         raise make_refusal(ACCOUNT, reason, PUBLISHED, currency=currency, country=country)

@@ -20,7 +20,8 @@ _ISO = re.compile(
 
 
 def read_duration(text: object) -> timedelta:
-    """Reads `90s`, `61m`, `1h30m`, `2d`, `1w`, or ISO 8601 such as `PT61M`. Raises ValueError."""
+    """Reads a duration such as `90s`, `61m`, `1h30m`, `2d` or `1w`, or one in ISO 8601 such as `PT61M`. Raises
+    ValueError for any other value, and for more than 200 years."""
     if not isinstance(text, str):
         raise ValueError("a duration is a text such as 61m")
     if _SHORT.match(text):
@@ -36,7 +37,8 @@ def read_duration(text: object) -> timedelta:
 
 
 def write_duration(span: timedelta) -> str:
-    """Writes a duration as the shortest text that `read_duration` reads."""
+    """Writes a duration as a number of the largest unit that divides it, such as `61m`. `read_duration` reads this
+    text."""
     seconds = span.total_seconds()
     for unit in reversed(UNITS):
         if seconds and seconds % UNITS[unit] == 0:
@@ -45,7 +47,8 @@ def write_duration(span: timedelta) -> str:
 
 
 def read_instant(text: object) -> datetime:
-    """Reads a time in ISO 8601. A time without an offset is Brussels time. Raises ValueError for any other text."""
+    """Reads a time in ISO 8601 and returns it in UTC. A time without an offset is Brussels time. Raises ValueError for
+    any other value, and for years outside 2000 to 2199."""
     if not isinstance(text, str):
         raise ValueError("a time is a text such as 2027-01-02T06:00:00+01:00")
     try:
@@ -64,7 +67,8 @@ def bound_instant(aware: datetime) -> datetime:
 
 
 def write_instant(instant: datetime) -> str:
-    """Writes an instant in Brussels time, or in its own zone if Brussels time cannot express it."""
+    """Writes an instant in Brussels time. Near the first and last year that Python can express, keeps the instant's own
+    zone."""
     try:
         return instant.astimezone(BRUSSELS).isoformat()
     except (OverflowError, ValueError):

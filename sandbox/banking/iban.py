@@ -1,4 +1,4 @@
-"""Checks of IBANs and BICs, the parts of an IBAN, and new Belgian IBANs."""
+"""Checks IBANs and BICs, splits an IBAN into its parts, and makes Belgian IBANs."""
 
 import re
 from functools import cache, lru_cache
@@ -31,7 +31,8 @@ TERRITORIES = {
 
 @lru_cache(maxsize=4096)  # a bulk file names the same accounts again and again
 def is_iban(text: str) -> bool:
-    """Whether the check digits, the length and the country's form are right (choice 5). The bank need not exist."""
+    """Whether the text is an IBAN: its check digits are right, and it has the length and form of its country (choice
+    5). The bank need not exist."""
     if not SHAPE.fullmatch(text):
         return False
     shape = find_bban_shape(find_country(text))
@@ -42,7 +43,8 @@ def is_iban(text: str) -> bool:
 
 @cache  # by country code, so there are few
 def find_bban_shape(country: str) -> re.Pattern[str] | None:
-    """Returns the pattern of a country's IBANs after the check digits. Returns None if the country has no IBANs."""
+    """Returns the pattern of what follows the check digits in the IBANs of a country. Returns None if the country has
+    no IBANs."""
     parts = numdb.get("iban").info(country)
     structure = parts[0][1].get("bban")
     if structure is None:
@@ -55,14 +57,14 @@ def find_country(iban: str) -> str:
 
 
 def group_iban(number: str) -> str:
-    """Returns an IBAN in groups of four characters. Any other account number stays as it is."""
+    """Returns an IBAN in groups of four characters. Returns any other account number unchanged."""
     if not (number[:2].isalpha() and number[2:4].isdigit()):
         return number
     return " ".join(number[place : place + 4] for place in range(0, len(number), 4))
 
 
 def make_belgian(bank_code: str, number: int) -> str:
-    """Returns the IBAN of account `number` (up to seven digits) at the bank with that three-digit code."""
+    """Returns the IBAN of the account `number` (at most 7 digits) at the bank with a 3-digit code."""
     assert re.fullmatch(r"[0-9]{3}", bank_code), bank_code
     assert 0 <= number < 10_000_000, number
     account = f"{bank_code}{number:07}"
@@ -77,8 +79,8 @@ def is_bic(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def find_bic(iban: str) -> str | None:
-    """Returns the BIC of the bank of a Belgian IBAN. Returns None for a foreign IBAN, because the table has no foreign
-    banks. A bank code that no real bank has, such as those of the invented counterparties, gives an invented BIC."""
+    """Returns the BIC of the bank of a Belgian IBAN. Returns None for a foreign or invalid IBAN. If no real bank has
+    the IBAN's bank code, returns an invented BIC."""
     if find_country(iban) != "BE" or not is_iban(iban):
         return None
     code = iban[4:7]

@@ -17,7 +17,7 @@ UNITS = {places: Decimal(1).scaleb(-places) for places in set(DECIMALS.values())
 
 
 def is_currency(code: str) -> bool:
-    """Whether ISO 4217 has the code as a currency for payments."""
+    """Whether the code is a currency of ISO 4217 in which an account can be held."""
     return code in DECIMALS
 
 
@@ -39,7 +39,8 @@ class Money:
 
     @classmethod
     def read(cls, text: str, currency: str) -> Self:
-        """Reads an amount by service 2.1 rule 4. Raises ValueError, also for too many decimals."""
+        """Reads an amount in the form of service 2.1 rule 4. Raises ValueError for any other text, and if the text has
+        more decimals than the currency."""
         match = AMOUNT.fullmatch(text)
         if match is None:
             raise ValueError(text)
@@ -81,15 +82,15 @@ class Money:
         return int(self.number.scaleb(count_decimals(self.currency)))
 
     def text(self) -> str:
-        """Returns the number with all decimals of the currency, without an exponent, and 0 without a sign."""
+        """Returns the number with all decimals of the currency and without an exponent. Zero never has a minus."""
         text, places = str(self.number), count_decimals(self.currency)
         if text[-places - 1 : -places] == "." and text[-places:].isdigit() and self.number:
             return text  # as nearly every amount is kept
         return f"{self.number + 0:.{places}f}"
 
     def convert(self, rate: Decimal, currency: str) -> "Money":
-        """Returns this amount in `currency`, rounded half up. One unit of the present currency costs `rate` units of
-        `currency`."""
+        """Returns this amount in `currency`, rounded half up. `rate` is the price of one unit of the amount's own
+        currency, in `currency`."""
         unit = UNITS[count_decimals(currency)]
         return Money((self.number * rate).quantize(unit, rounding=ROUND_HALF_UP), currency)
 

@@ -1,4 +1,4 @@
-"""The nearest known name of a misspelled word, names of worlds, and parts of URLs."""
+"""Finds the known name that is nearest to a misspelled word, checks names of worlds, and reads and changes URLs."""
 
 import re
 from collections.abc import Iterable
@@ -21,13 +21,14 @@ def find_nearest(word: str, names: Iterable[str]) -> str | None:
 
 
 def is_world_name(name: str) -> bool:
-    """Whether the name has at most 64 letters, digits, `_`, `.` and `-`, and begins with a letter or digit."""
+    """Whether the name has 1 to 64 letters, digits, `_`, `.` or `-`, and begins with a letter or a digit."""
     return _WORLD.match(name) is not None
 
 
 @lru_cache(maxsize=256)
 def fits_redirect(pattern: str, uri: str) -> bool:
-    """Whether a URL equals the registered one, or fits a loopback pattern with any port and path (choice 2)."""
+    """Whether a redirect URL is permitted by a registered one (choice 2). The two must be equal. But if the registered
+    URL is a loopback address that ends in `:*/*`, any port and any path are permitted."""
     if not pattern.endswith(":*/*"):
         return uri == pattern
     if not uri.isascii() or not uri.isprintable() or " " in uri or "\\" in uri:
@@ -45,7 +46,7 @@ def fits_redirect(pattern: str, uri: str) -> bool:
 
 
 def add_query(uri: str, **values: str | None) -> str:
-    """Returns the URL with parameters added after those it has (choice 5). Parameters that are None are left out."""
+    """Returns the URL with `values` added at the end of its query (choice 5). Values that are None are left out."""
     parts = urlsplit(uri)
     more = urlencode({name: value for name, value in values.items() if value is not None})
     query = f"{parts.query}&{more}" if parts.query and more else parts.query or more
@@ -53,10 +54,10 @@ def add_query(uri: str, **values: str | None) -> str:
 
 
 def find_state(address: str) -> str | None:
-    """Returns the last `state` in the query of a URL, or None."""
+    """Returns the value of the last `state` parameter in the query of a URL, or None if there is none."""
     return dict(parse_qsl(urlsplit(address).query, keep_blank_values=True)).get("state")
 
 
 def find_last_segment(address: str) -> str:
-    """Returns the last part of a URL's path, which in addresses of the bank is the token."""
+    """Returns the last part of a URL's path. In SCA and consent addresses this is the token."""
     return urlsplit(address).path.rpartition("/")[2]

@@ -1,8 +1,9 @@
-"""Matches texts with patterns. In a pattern, * stands for any characters, ? for one character, and [a-z] or [!a-z] for
-one of a set.
+"""Matches texts with patterns. In a pattern, * stands for any characters and ? for one character. [a-z] stands for one
+character of a set, and [!a-z] for one that is not in the set.
 
-The patterns are those of `fnmatch`. That module is not used, because it caches 32,768 patterns of any length, and each
-takes a hundred times its size."""
+The module `fnmatch` has the same patterns. It is not used, because it caches 32,768 patterns of any length, and each
+cached pattern takes a hundred times its own size.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -16,8 +17,8 @@ def is_pattern(text: str) -> bool:
 
 
 def fits(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern. Each piece between two stars is searched once, so that hostile patterns stay
-    fast."""
+    """Whether a text matches a pattern. The pieces between the stars are searched from left to right, each only once,
+    so that a pattern made to be slow is still fast."""
     if not is_pattern(pattern):
         return text == pattern
     first, *other_pieces = (short_pieces if len(pattern) <= SHORT else split_pattern)(pattern)
@@ -49,7 +50,8 @@ short_pieces = lru_cache(maxsize=1024)(split_pattern)
 
 
 def list_signs(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:
-    """Yields the characters and character classes of a pattern. A `[` without an end is a character."""
+    """Yields the signs of a pattern: a character, or for a set in brackets a pair of `[` and a function that accepts
+    its characters. A `[` without a closing bracket is a plain character."""
     at = 0
     while at < len(pattern):
         end = pattern.find("]", at + (3 if pattern[at + 1 : at + 2] == "!" else 2)) if pattern[at] == "[" else -1
@@ -83,7 +85,7 @@ def matches_at(piece: list[CharacterMatcher], text: str, at: int) -> bool:
 
 
 def find(piece: list[CharacterMatcher], text: str, at: int, end: int) -> int:
-    """Returns the first position of a piece between `at` and `end`, or -1."""
+    """Returns the first position between `at` and `end` at which the whole piece matches, or -1."""
     if all(isinstance(sign, str) for sign in piece):
         return text.find("".join(map(str, piece)), at, end)
     return next((place for place in range(at, end - len(piece) + 1) if matches_at(piece, text, place)), -1)

@@ -1,4 +1,5 @@
-"""Verification of payee: compares a name with the name of an account's holder, as a payee's bank does (choice 14).
+"""Verification of payee: compares the name that a payer gives with the name of the account's holder, as the payee's
+bank does (choice 14).
 
 Both names are first normalised: lower case, without accents, punctuation, titles, legal forms and the word "and". Names
 with the same words are a match, in any order and with the words joined or not. Names that differ a little are a close
@@ -38,7 +39,8 @@ class ComparableName(NamedTuple):
 
 
 def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
-    """Compares a name with the holders of an account: with each of them, and with all of them together."""
+    """Compares a name with each holder of an account, and with the names of all holders together. Returns the best
+    outcome."""
     names = tuple(holders)
     together = (" ".join(order) for order in permutations(names)) if 1 < len(names) <= HOLDERS_MAX else ()
     outcomes = {holder: compare_names(name, holder) for holder in (*names, *together)}
@@ -50,13 +52,15 @@ def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
 
 
 def check_foreign(iban: str, name: str) -> PayeeCheck:
-    """Returns the outcome at another bank. It is `not_possible` if that bank is not in the table."""
+    """Returns the outcome for an account at another bank. It is `not_possible` if the table does not have the
+    account."""
     holders = find_foreign_holders(iban)
     return check_holders(name, holders) if holders else PayeeCheck(NOT_POSSIBLE)
 
 
 def compare_names(name: str, holder: str) -> str:
-    """Returns `match`, `close_match` or `no_match`."""
+    """Compares the name that the payer gives with the name of a holder. Returns `match`, `close_match` or
+    `no_match`."""
     ours, theirs = make_comparable(name), make_comparable(holder)
     if not ours.words or not theirs.words:
         return NO_MATCH
@@ -108,7 +112,8 @@ def _rotate(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether the longer name has each word of the shorter one, and these words are at least half of its letters."""
+    """Whether each word of the shorter name is spelled like a word of the longer name, and these words have at least
+    half of the longer name's letters."""
     shorter, longer = sorted((ours, theirs), key=lambda words: sum(map(len, words)))
     unmatched_words, matched_length = list(longer), 0
     for word in sorted(shorter, key=len, reverse=True):  # initials last: they fit many words
@@ -122,7 +127,8 @@ def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
 
 
 def _is_spelled_alike(word: str, other: str) -> bool:
-    """Whether two words are equal, one is the initial of the other, or they differ by typing errors (2 at most)."""
+    """Whether two words are equal, one is the initial of the other, or they differ by a few typing errors. The length
+    of the first word decides how many are permitted: 0, 1 or 2."""
     if 1 in (len(word), len(other)):
         return word[0] == other[0]
     allowed = 0 if len(word) < 4 else 1 if len(word) < 8 else 2
@@ -130,7 +136,8 @@ def _is_spelled_alike(word: str, other: str) -> bool:
 
 
 def _count_typing_errors(word: str, other: str) -> int:
-    """Returns how many letters were left out, added, replaced or swapped with the next (optimal string alignment)."""
+    """Returns how many typing errors lead from one word to the other. An error is a letter that is left out, added,
+    replaced, or swapped with the next letter (optimal string alignment)."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for place, letter in enumerate(word, 1):
@@ -144,13 +151,14 @@ def _count_typing_errors(word: str, other: str) -> int:
 
 
 def find_foreign_holders(iban: str) -> tuple[str, ...]:
-    """Returns the names of the holders of an account at another bank. Returns an empty tuple if that bank does not
-    answer."""
+    """Returns the names of the holders of an account at another bank. Returns an empty tuple if the table does not have
+    the account. Its bank then gives no answer."""
     return tuple(_load_content()["payees"].get(iban, ()))
 
 
 def is_reachable(iban: str) -> bool:
-    """Whether the bank of an account accepts instant payments. The table lists the banks that do not."""
+    """Whether the bank of an account accepts instant payments. A bank does so unless it is in the table's list of
+    unreachable banks."""
     return not f"{iban[:2]}{iban[4:]}".startswith(tuple(_load_content()["unreachable"]))
 
 
@@ -162,8 +170,8 @@ def _load_content() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _load_tables() -> dict[str, Any]:
-    """Returns the words that a comparison of names ignores or treats as equal, and for each legal form its first
-    spelling."""
+    """Returns the tables by which names are compared: the words that are left out, the words that count as equal, and
+    the spellings of legal forms. Each spelling has the first spelling of its legal form."""
     content = _load_content()
     forms = [(word, row[0]) for row in content["legal_forms"] for word in row]
     return {

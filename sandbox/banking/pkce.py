@@ -18,7 +18,7 @@ VERIFIERS = {"S256": re.compile(r"[A-Za-z0-9._~-]{43,128}"), "plain": CHALLENGES
 
 
 def is_challenge(method: str, challenge: str) -> bool:
-    """Whether the method is known and the challenge has its syntax."""
+    """Whether the method is known and the challenge has the form that this method demands."""
     return method in CHALLENGES and CHALLENGES[method].fullmatch(challenge) is not None
 
 

@@ -26,8 +26,8 @@ MONTHS = {  # of one period; weeks are not counted in months
 
 
 class Customs(NamedTuple):
-    """How a bank moves executions: whether Belgian holidays count as closed days, and which day replaces a day that a
-    month lacks."""
+    """How a bank moves executions. `belgian`: whether Belgian holidays count as closed days. `day_31`: which day
+    replaces a day that a month does not have."""
 
     belgian: bool = False
     day_31: str = "last_day"
@@ -37,7 +37,8 @@ USUAL = Customs()
 
 
 class Occurrence(NamedTuple):
-    """An execution: its day by the contract, the banking day on which it runs, and why these differ."""
+    """An execution of a standing order: its planned day by the contract, the banking day on which it runs, and why the
+    two differ (None if they do not)."""
 
     number: int
     planned: date
@@ -49,8 +50,8 @@ class Occurrence(NamedTuple):
 def compute_occurrence(
     first: date, frequency: Frequency, number: int, variable: bool, customs: Customs = USUAL
 ) -> Occurrence:
-    """Returns the n-th execution, counted from 1. Each day is computed from the first one, so that after a shorter
-    month the 31st comes again."""
+    """Returns the n-th execution, counted from 1. Its day is computed from the first execution, not from the previous
+    one. So an order of the 31st that ran on the 28th in February runs on the 31st in March."""
     assert number >= 1, number
     if frequency is Frequency.WEEKLY:
         planned = first + (number - 1) * WEEK
@@ -61,12 +62,14 @@ def compute_occurrence(
 
 
 def has_day(first: date, frequency: Frequency, number: int) -> bool:
-    """Whether the month of an execution has the day of the first execution. The order must not be weekly."""
+    """Whether the month of the n-th execution has the day of the first execution, such as a 31st. The order must not be
+    weekly."""
     return _add_months(first, (number - 1) * MONTHS[frequency]).day == first.day
 
 
 def compute_late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
-    """Returns an execution that passed before the order became active. It moves to the banking day after `active`."""
+    """Returns an execution that was missed because the order became active too late. It runs on the banking day after
+    `active`."""
     reason = "passed before the contract was active; following banking day"
     return missed._replace(
         on=find_following_banking_day(active, belgian), why=f"{missed.why}, {reason}" if missed.why else reason
@@ -85,15 +88,17 @@ def find_last_number(first: date, frequency: Frequency, end: date | None) -> int
 
 
 def is_in_end_month(start: date, frequency: Frequency, end: date) -> bool:
-    """Whether an execution falls into the month of the end date."""
+    """Whether the order has an execution in the month of the end date. Always True for a weekly order."""
     return frequency is Frequency.WEEKLY or _count_months(start, end) % MONTHS[frequency] == 0
 
 
 def _shift_to_banking_day(planned: date, variable: bool, belgian: bool) -> tuple[date, str | None]:
-    """Returns the banking day of an execution, and why it differs from the planned day or None.
+    """Returns the day on which an execution runs, and why it differs from the planned day, or None if it does not
+    differ.
 
-    It is the next banking day. If `variable`, it is the previous banking day, unless that lies in another year (service
-    2.2 rule 4)."""
+    On a closed day, the execution moves to the next banking day, or with `variable` to the previous one. If that day is
+    in another year, it moves in the other direction (service 2.2 rule 4).
+    """
     closed = name_closed_day(planned, belgian)
     if closed is None:
         return planned, None
@@ -106,7 +111,8 @@ def _shift_to_banking_day(planned: date, variable: bool, belgian: bool) -> tuple
 
 
 def _add_months(first: date, months: int, day_31: str = "last_day") -> date:
-    """Returns the same day in a later month. In a shorter month this is its last day, or the first day after it."""
+    """Returns the same day of the month, `months` later. If the month is too short, returns its last day, or the first
+    day of the following month if `day_31` is `first_of_next`."""
     years, month = divmod(first.month - 1 + months, 12)
     year = first.year + years
     last = 31 if first.day <= 28 else monthrange(year, month + 1)[1]

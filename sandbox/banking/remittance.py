@@ -1,4 +1,4 @@
-"""The texts from a payment to its beneficiary: the Belgian structured communication, or free text."""
+"""The text that a payment carries to its beneficiary: a Belgian structured communication, or free text."""
 
 import re
 
@@ -11,14 +11,15 @@ FREE_TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,140}")
 
 
 def read_structured(text: str) -> str | None:
-    """Returns the canonical form of a Belgian structured communication. None if it is invalid (service 2.1 rule 5)."""
+    """Returns the canonical form of a Belgian structured communication, or None if it is invalid (service 2.1 rule
+    5)."""
     if not STRUCTURED.fullmatch(text) or not ogm_vcs.is_valid(text):
         return None
     return f"+++{ogm_vcs.format(text)}+++"
 
 
 def make_structured(ten_digits: int) -> str:
-    """Returns the structured communication of a number of at most 10 digits."""
+    """Returns the structured communication that contains a number of at most 10 digits."""
     assert 0 <= ten_digits < 10**10, ten_digits
     digits = f"{ten_digits:010}"
     return f"+++{ogm_vcs.format(digits + ogm_vcs.calc_check_digits(digits))}+++"

@@ -1,4 +1,5 @@
-"""Reads and checks scenario files, with the line and column of every error. The player plays their steps."""
+"""Reads and checks scenario files. Every error has its line and column. `sandbox.player` performs the steps of a
+scenario."""
 
 from sandbox.reader.tree import ScenarioError as ScenarioError
 from sandbox.reader.tree import ScenarioErrors as ScenarioErrors

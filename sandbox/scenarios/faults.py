@@ -1,4 +1,8 @@
-"""The shapes of a scenario's `faults`, and of barriers. Both wait for a call that matches their `when` (choice 13)."""
+"""The shapes of a scenario's `faults` and barriers. A shape reads a part of a file and notes its errors.
+
+A fault is a bad answer to a call. A barrier holds a call until it is released. Both apply to calls that match their
+`when` (choice 13).
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -97,7 +101,8 @@ def _make_fault(rows: dict[str, Any]) -> Fault:
 
 
 def _check_answer(operation: str | None, status: int) -> None:
-    """Raises Wrong unless the operation or a gateway can reply with the status."""
+    """Raises Wrong unless the operation, or a gateway before it, can reply with the status. Without an operation, each
+    operation must be able to."""
     statuses = (*list_error_statuses(operation), *GATEWAY)
     if status in statuses:
         return
@@ -111,8 +116,8 @@ def _check_answer(operation: str | None, status: int) -> None:
 
 
 def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
-    """Checks a fault of a page or of a callback. A page has other statuses than the bank's interface, and a callback
-    has no reply."""
+    """Checks a fault of a page or of a callback. Raises Wrong for a key or a status that it cannot have. Pages have
+    other statuses than the bank's interface, and a callback has no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
     keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS
@@ -158,6 +163,7 @@ HOLD = shapes.Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=
 
 
 def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, CallCondition, str | None]:
-    """Returns a barrier's place, the call that it waits for, and its name. Raises ScenarioErrors."""
+    """Reads a barrier. Returns the place where it holds a call, the conditions on the call, and its name or None.
+    Raises ScenarioErrors."""
     rows = shapes.Notes("hold", fixtures).read_whole(HOLD, make_tree(content, "hold"))
     return rows["at"], rows.get("when", CallCondition()), rows.get("as")

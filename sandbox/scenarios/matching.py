@@ -16,7 +16,7 @@ OF_LISTS = {"count", "some", "none", "first", "last"}
 
 
 def find_value(actual: Any, path: str) -> Any:
-    """Returns the value at a path such as `bulks[0].status`, or MISSING."""
+    """Returns the value at a path such as `bulks[0].status`. Returns MISSING if there is none."""
     if isinstance(actual, dict) and path in actual:
         return actual[path]
     for name, index in PATH_PART.findall(path):
@@ -30,7 +30,8 @@ def find_value(actual: Any, path: str) -> Any:
 
 
 def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
-    """Yields a sentence for each difference. Additional keys of an object are not a difference."""
+    """Yields a sentence for each difference between the expected and the actual value. Keys of an actual object that
+    are not expected are no difference."""
     if isinstance(expected, dict) and isinstance(actual, list):
         yield from _find_differences_of_list(expected, actual, place)
     elif isinstance(expected, dict) and expected and set(expected) <= BOUNDS:
@@ -50,7 +51,8 @@ def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
 
 
 def matches(expected: Any, actual: Any) -> bool:
-    """Whether a value is as expected. Numbers compare by value, * makes a pattern, and null matches a missing value."""
+    """Whether a single value is as expected. Numbers are compared by value. An expected text with * is a pattern. An
+    expected None matches a missing value."""
     if expected is None:
         return actual is None or actual is MISSING
     if expected == "*":
@@ -77,8 +79,8 @@ def read_decimal(value: Any) -> Decimal | None:
 
 
 def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) -> Iterator[str]:
-    """Yields a sentence for the first expected value that is missing. The values must occur in the expected order,
-    possibly with other values between them."""
+    """Yields one sentence if an expected value is missing, for the first such value. The expected values must occur in
+    this order, but other values may stand between them."""
     items = iter(enumerate(actual, 1))
     position = 0
     for index, value in enumerate(expected):
@@ -92,7 +94,7 @@ def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) ->
 
 
 def quote(value: Any) -> str:
-    """Returns a value as text, shortened for a sentence."""
+    """Returns a value as text for an error sentence. Long text is cut off. None and MISSING give `nothing`."""
     if value is MISSING or value is None:
         return "nothing"
     text = str(value)

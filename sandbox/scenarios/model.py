@@ -1,4 +1,4 @@
-"""The records of a scenario (choice 13)."""
+"""The records of a scenario: the scenario itself and its steps (choice 13)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ People = dict[str, Any] | str  # the content of fixtures, or the name of shipped
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """A step of a script. The player reads its content."""
+    """A step of a scenario's script. `what` is its word. `content` is performed by `sandbox.player`."""
 
     what: str
     content: Any
@@ -31,7 +31,7 @@ class ScriptStep:
 
 
 def walk_steps(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
-    """Yields all steps in the order of the file, including those within steps."""
+    """Yields all steps in the order of the file. After a step come the steps that it contains."""
     for step in steps:
         yield step
         for branch in step.inner:
@@ -40,7 +40,7 @@ def walk_steps(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario. If a field is None, the server's value is used."""
+    """A scenario. A seed, time or rate that is None means the server's own value."""
 
     name: str
     title: str
@@ -59,10 +59,12 @@ class Scenario:
 
 
 def make_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
-    """Returns the server's Beginning with the values of the scenario.
+    """Returns the inputs of a world that runs the scenario. A value that the scenario does not set is taken from
+    `server`.
 
-    The shipped default scenario has the server's setting `life`. In other scenarios `life` is off unless they set it,
-    because they compare money (choice 13)."""
+    The setting `life` lets customers act by themselves. The shipped default scenario takes it from the server. In other
+    scenarios it is off unless they set it, because their steps compare amounts of money (choice 13).
+    """
     is_root = scenario.name == ROOT and scenario.extends is None
     life = scenario.life or (server.settings.life if is_root else "off")
     return replace(

@@ -1,4 +1,4 @@
-"""Reads a scenario, or raises all its errors at once (choice 13)."""
+"""Reads scenarios from files, texts and JSON content. Raises all errors of a scenario together (choice 13)."""
 
 import hashlib
 import json
@@ -61,7 +61,7 @@ Library = Mapping[str, str]  # texts of scenarios by name
 
 
 class ShippedScenarios(Library):
-    """The texts of the shipped scenarios by name, read at their first use."""
+    """The texts of the shipped scenarios by name. Each text is read from its file on access."""
 
     def __getitem__(self, name: str) -> str:
         return _find_shipped_files()[name].read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ class ShippedScenarios(Library):
 
 @cache
 def _find_shipped_files() -> dict[str, Traversable]:
-    """Returns the scenario files by name, from the installed package or from the folder of a checkout."""
+    """Returns the shipped scenario files by name, from the installed package or from the folder of a checkout."""
     try:
         folder = resources.files("sandbox.scenario_files")
     except ModuleNotFoundError:
@@ -131,7 +131,8 @@ def make_schema() -> dict[str, Any]:
 
 
 def read_settings(content: Any, onto: Decisions) -> Decisions:
-    """Returns `onto` with the settings and variants that `content` changes. Raises ScenarioErrors."""
+    """Returns the decisions `onto` with the settings and variants changed that `content` gives. Raises
+    ScenarioErrors."""
     return with_changes(onto, read_changes(content))
 
 
@@ -147,7 +148,7 @@ def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fa
 
 
 def read_rule(content: Any) -> ScenarioRule:
-    """Reads one rule. The names in it are not checked."""
+    """Reads one rule. Does not check whether its customers, accounts and clients exist. Raises ScenarioErrors."""
     rule: ScenarioRule = _read_part(RULE, content, "rule")
     return rule
 
@@ -160,7 +161,8 @@ def _read_part(shape: Table, content: Any, called: str, fixtures: Fixtures | Non
 
 
 def load(name_or_path: str) -> Scenario:
-    """Returns a shipped scenario by its name, or a scenario file by its path. Raises ScenarioErrors."""
+    """Returns the shipped scenario with this name, or the scenario in the file with this path. Raises
+    ScenarioErrors."""
     path = Path(name_or_path)
     if name_or_path in SHIPPED or (path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path):
         return load_shipped(name_or_path)
@@ -174,7 +176,8 @@ def load(name_or_path: str) -> Scenario:
 
 
 def load_shipped(name: str) -> Scenario:
-    """Returns a shipped scenario. Unlike `load`, it opens no other file, so names from the network are safe."""
+    """Returns a shipped scenario. Unlike `load`, it never opens a file by its path, so names from the network are safe.
+    Raises ScenarioErrors for an unknown name."""
     if name not in SHIPPED:
         raise _make_read_error(name, "there is no such scenario", suggest(name, SHIPPED))
     return _load_shipped(name)
@@ -190,7 +193,7 @@ def _make_read_error(file: str, text: str, hint: str | None) -> ScenarioErrors:
 
 
 def list_shipped() -> list[tuple[str, str, str]]:
-    """Returns the name, title and about of every shipped scenario."""
+    """Returns the name, the title and the description of every shipped scenario."""
     return [(scenario.name, scenario.title, scenario.about) for scenario in map(_load_shipped, SHIPPED)]
 
 
@@ -200,7 +203,7 @@ def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
 
 
 def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
-    """Reads a scenario from JSON content. Raises ScenarioErrors. Each error gives the path of the wrong value."""
+    """Reads a scenario from JSON content. Raises ScenarioErrors. Each error has the path of the wrong value."""
     return _read(make_tree(content, name), name, name, library, ())
 
 
@@ -240,12 +243,13 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
 
 
 def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
-    """Gives a title to each rule or fault that has none, for explanations and the journal."""
+    """Gives a title to each rule or fault without one. Explanations and the journal show the title."""
     return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))
 
 
 def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
-    """Returns the scenario that this one extends, or a blank scenario."""
+    """Returns the scenario that this one extends. Returns BLANK, the empty scenario, if it extends none, or after an
+    error."""
     extends = tree.rows.get("extends")
     place = extends.value if extends else tree
     parent = place.value if extends else ROOT
@@ -269,8 +273,12 @@ def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: t
 
 
 def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
-    """Returns the people of the parent scenario and of the file, as content and as fixtures. The fixtures are None
-    after an error."""
+    """Returns the customers, accounts and clients of the scenario twice: as the content of fixtures (or the name of
+    shipped fixtures), and as `Fixtures`. They are those of the parent scenario, with those of the file added. If the
+    file names shipped fixtures, they are those alone.
+
+    After an error, returns the content of the parent scenario, and None for the fixtures.
+    """
     if "bank" not in tree.rows:
         notes.fixtures = None if notes.errors else parent.fixtures
         return parent.bank, parent.fixtures
@@ -300,5 +308,6 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 
 @lru_cache(maxsize=4)
 def _read_inherited(name: str) -> Node:
-    """Returns the tree of shipped fixtures without line numbers, which would be those of another file."""
+    """Returns the tree of shipped fixtures without line numbers. An error must not give them, because they are lines of
+    the fixtures and not of the scenario."""
     return make_tree(read_shipped(read_fixture(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

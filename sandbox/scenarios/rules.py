@@ -1,4 +1,5 @@
-"""The shapes of a scenario's `rules` (choice 13), which are checked against the tables of moves and errors."""
+"""The shapes of a scenario's `rules` (choice 13). A shape reads a part of a file and notes its errors. Rules are also
+checked against the tables of moves and errors."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -49,7 +50,8 @@ NAMES = {error.name: error for error in Error if error not in OF_CONTROLS and er
 
 
 class PageEffect(NamedTuple):
-    """An item of `then` that shows the customer a message before the signature."""
+    """An item of `then` that acts on the signing page: the outcome of the verification of payee, or a bank that cannot
+    be reached."""
 
     word: str  # of AT_THE_PAGE
     check: PayeeCheck | None
@@ -128,7 +130,8 @@ def _make_effect(rows: dict[str, Any]) -> RuleEffect | PageEffect:
 
 
 def _make_page_effect(rows: dict[str, Any], word: str) -> PageEffect:
-    """Makes the effect, which has no time, status or reason, because it happens before the signature."""
+    """Makes an effect on the signing page. Raises Wrong if it has a time, a status or a reason, because it happens
+    before the signature."""
     for name in ("on", "after", "reason"):
         if name in rows:
             raise Wrong(f"{word} happens before the signature", key=name)
@@ -187,7 +190,8 @@ PSU = shapes.Table(
 
 
 def _make_finding(rows: dict[str, Any]) -> AddedFinding:
-    """Makes a finding about one batch, or with `refuse: true` about the whole file."""
+    """Makes a finding about the batch with the number `bulk`. With `refuse: true`, the finding is about the whole
+    file."""
     is_whole = shapes.find_only_key(rows, ("bulk", "refuse")) == "refuse"
     return AddedFinding(0 if is_whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
 
@@ -207,8 +211,8 @@ FINDING = shapes.Table(
 
 
 def _read_error(node: Node, notes: shapes.Notes) -> str:
-    """Returns the name of an error. The text can also be the token or the code of the error, if no other error has the
-    same one."""
+    """Returns the name of an error. The text is this name, or the error's token or code if no other error has the same
+    token or code."""
     word = shapes.read_text(node)
     if word in NAMES:
         return word
@@ -254,7 +258,8 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
 
 
 def _make_page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict[str, Any]:
-    """Returns the fields of a rule for messages that the customer sees before the signature."""
+    """Returns the fields of a rule that its effects on the signing page set. Raises Wrong if a kind or product that the
+    rule fits cannot have the effect."""
     values: dict[str, Any] = {}
     for index, effect in effects.items():
         place = f"then.{index}.{effect.word}"
@@ -274,7 +279,7 @@ def _make_page_values(effects: Mapping[int, PageEffect], when: RuleCondition) ->
 
 
 def _list_kinds(when: RuleCondition) -> list[str]:
-    """Returns the kinds of initiations that can match the conditions."""
+    """Returns the kinds of initiations that can meet the conditions on kind and product."""
     kinds = KINDS if when.kind is None else (when.kind,)
     return [
         kind for kind in kinds if when.product is None or any(fits(name, when.product) for name in PRODUCTS_OF[kind])
@@ -282,7 +287,8 @@ def _list_kinds(when: RuleCondition) -> list[str]:
 
 
 def _demand_possible_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]]) -> None:
-    """Raises Wrong unless the tables of moves allow each effect for some initiation that fits `when`."""
+    """Checks each effect against the tables of moves. Raises Wrong unless at least one initiation that meets `when` can
+    have the effect."""
     rows = [
         row
         for kind in _list_kinds(when)
@@ -303,7 +309,8 @@ def _demand_possible_moves(when: RuleCondition, effects: Iterable[tuple[int, Rul
 
 
 def _check_debit(rule: ScenarioRule, names: Iterable[str]) -> None:
-    """Checks a rule about direct debits. Such a rule can only return the money."""
+    """Checks a rule about direct debits. Raises Wrong if its effect is not exactly one return of the money, or if it
+    has a condition that direct debits do not have."""
     wrong_fields = [name for name in names if name not in ("title", "when", "then")]
     if wrong_fields:
         reason = "a direct debit belongs to no TPP: a rule can only return its money"

@@ -1,4 +1,5 @@
-"""The shape of a scenario's `settings`: every setting of the record of decisions, by its own name (choice 13)."""
+"""The shape of a scenario's `settings`. It reads each setting of `contract/decisions` under its own name (choice
+13)."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,8 +14,8 @@ from sandbox.reader.tree import Node, Wrong, quote, suggest
 
 
 def make_axis_shape(axis: Axis) -> shapes.Leaf:
-    """Returns the shape that reads a value of an axis. The number 403 and null in YAML are read as the names `403` and
-    `null`."""
+    """Returns the shape that reads a value of an axis. A value is a name. So a number such as 403, and null, are read
+    as the names `403` and `null`."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         if isinstance(node.value, dict | tuple | bool | float):
@@ -31,7 +32,8 @@ def make_axis_shape(axis: Axis) -> shapes.Leaf:
 
 
 def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
-    """Adds the settings that the variants set. Raises Wrong if a setting already has another value."""
+    """Returns the settings together with those that their `variants` set. Raises Wrong if a setting has another value
+    than a variant sets."""
     settings = dict(rows)
     for axis, value in rows.get("variants", ()):
         for name, field_value in AXES[axis].find_value(value).fields:
@@ -41,7 +43,7 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
-    """Returns the shape of a line `name: value` about a setting of an installed extension."""
+    """Returns the shape that reads a line `name: value`, which sets a setting of an installed extension."""
     form = shapes.make_text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
@@ -57,7 +59,8 @@ def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
 
 
 def make_risk_shape(pattern: str, example: str) -> shapes.Leaf:
-    """Returns the shape of a line `risk: methods`, where `none` stands for no methods (service 5.7)."""
+    """Returns the shape that reads a line `risk: methods`, which says which signing methods a risk excludes. `none`
+    means no methods (service 5.7)."""
     form = shapes.make_text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
@@ -82,7 +85,8 @@ VARIANTS = shapes.Table(
 
 
 def make_setting_shape(row: Setting) -> shapes.Shape:
-    """Returns the shape of a setting, which follows from the type of its default and the limits in its row."""
+    """Returns the shape that reads a setting. It depends on the type of the setting's default and on the limits in its
+    row."""
     default = row.default
     if row.name == "variants":
         return VARIANTS

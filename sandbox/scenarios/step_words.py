@@ -1,4 +1,5 @@
-"""The words of `steps`: the keys of each, and the shapes of their values. The player performs the steps."""
+"""The words that a step can have. For each word, the table STEPS has the keys and the shapes that check their values.
+`sandbox.player` performs the steps."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +25,8 @@ REFUSALS = sorted({word for error in Error for word in error.value[1:3]} | {"acc
 
 
 def _read_account(node: Node, notes: shapes.Notes) -> str:
-    """Returns the IBAN of an account, or the name of an account that an earlier step adds."""
+    """Returns the IBAN of an account of the bank. If the text is the name of an account that an earlier step adds,
+    returns the name."""
     name = shapes.read_text(node)
     if name in notes.added:
         return name
@@ -38,7 +40,7 @@ def _read_account(node: Node, notes: shapes.Notes) -> str:
 
 
 def _make_account_shape(is_other: Callable[[str], object]) -> shapes.Leaf:
-    """Returns a shape for an account, or for a text that the function accepts."""
+    """Returns the shape that reads an account of the bank, or any text that `is_other` accepts."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         name = shapes.read_text(node)
@@ -53,7 +55,8 @@ def _read_customer(node: Node, notes: shapes.Notes) -> Any:
 
 
 def _read_refusal(node: Node, notes: shapes.Notes) -> Any:
-    """Returns true for any refusal, or the token, the code or the HTTP status of an error."""
+    """Reads which refusal a step expects. Returns True for any refusal, or the token, the code or the HTTP status of an
+    error."""
     value = node.value
     if value is True or (isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599):
         return value
@@ -122,7 +125,8 @@ NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "bal
 
 
 class StepWord(NamedTuple):
-    """A word of a step: its keys, and the shapes of the values that are checked before a script plays."""
+    """A word of a step: the keys that its content can have, and the shapes that check their values before the script
+    plays."""
 
     keys: tuple[str, ...]
     bare: str | None = None  # the key of a content that is a single value

@@ -1,8 +1,9 @@
 """Reads the steps of a script, and checks their values and names before the script plays (choice 13).
 
-A step that expects a refusal may have wrong values on purpose, and a value with a {reference} is known only when it
-plays. So steps are read in two passes. The first checks words and keys, which are never wrong on purpose. The second
-checks values, and also looks at the following step, because a step `expect` may expect the refusal.
+A step that expects a refusal may have wrong values on purpose. A value with a {reference} is known only when the step
+plays. So steps are read in two passes. The first pass checks words and keys, which are never wrong on purpose. The
+second pass checks values. It skips a step that expects a refusal, also if the expectation is in a step `expect` that
+follows it.
 """
 
 import re
@@ -72,7 +73,8 @@ class StepShape:
         return tuple(step for step in steps if step is not None)
 
     def make_schema(self) -> Json:
-        """Returns a reference, because steps contain steps."""
+        """Returns a reference to the schema of a step. The schema itself is not repeated, because steps can contain
+        steps without end."""
         return {"$ref": STEP_REF}
 
 
@@ -80,14 +82,14 @@ STEP = StepShape()
 
 
 def _list_branches(word: str, content: Node) -> tuple[Node, ...]:
-    """Returns the branches of `parallel`, or the steps of `repeat` as one branch."""
+    """Returns the branches of `parallel`, or the steps of `repeat` as one branch. Other words have no branches."""
     if word == "parallel":
         return content.items
     return (content.rows["steps"].value,) if word == "repeat" and "steps" in content.rows else ()
 
 
 def _list_steps(branch: Node) -> Sequence[Node]:
-    """Returns the steps of a branch, which is a list of steps or one step."""
+    """Returns the steps of a branch. A branch is written as a list of steps, or as one step."""
     return branch.items if isinstance(branch.value, tuple) else (branch,)
 
 
@@ -104,11 +106,11 @@ def _check_keys(name: str, content: Node, notes: Notes) -> None:
         notes.add(content, f"{name} takes a mapping", keys)
 
 
-# Values, with the step after each in sight
+# Values. The check of a step also looks at the step that follows it.
 
 
 def check_steps(steps: Sequence[Node], notes: Notes) -> None:
-    """Adds an error for each value in the steps that can never be right, whatever the script does."""
+    """Adds an error for each value in the steps that is wrong however the script goes."""
     for index, step in enumerate(steps):
         name = next((name for name in step.rows if name in STEPS), None)
         if name is not None:
@@ -144,7 +146,7 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
 
 
 def _expects_refusal(node: Node) -> bool:
-    """Whether the content of a step, or of a step `expect`, expects a refusal."""
+    """Whether the content of a step, or a step `expect`, expects a refusal or a lost reply."""
     content = node.to_python() if node.rows else {}
     expectation = content.get("expect")
     return "refused" in content or "lost" in content or (isinstance(expectation, dict) and is_refusal(expectation))
@@ -162,8 +164,8 @@ def _has_reference(content: Node) -> bool:
 
 
 def _is_open(node: Node) -> bool:
-    """Whether a value cannot be checked before the script plays, because it has a reference, or is null and so leaves a
-    field out."""
+    """Whether a value cannot be checked before the script plays. This is so for a text with a reference, and for null,
+    which leaves the field out."""
     return node.value is None or (isinstance(node.value, str) and "{" in node.value)
 
 
@@ -188,7 +190,8 @@ def _check_expected(node: Node, notes: Notes) -> None:
 
 
 def step_content(step: ScriptStep) -> dict[str, Any]:
-    """Returns the content as a mapping. A single value gets the key that the step word has as `bare`."""
+    """Returns the content of a step as a mapping. A content that is a single value is returned under the key `bare` of
+    its step word."""
     if isinstance(step.content, dict):
         return step.content
     bare = STEPS[step.what].bare
@@ -196,7 +199,7 @@ def step_content(step: ScriptStep) -> dict[str, Any]:
 
 
 def check_names(steps: Iterable[ScriptStep], notes: Notes) -> None:
-    """Adds an error for each name that a step uses before an earlier step defines it."""
+    """Adds an error for each name that a step uses and that no step before it defines."""
     names: set[str] = set()
     holds: set[str] = set()
     for step in walk_steps(steps):
@@ -238,7 +241,8 @@ def _find_references(value: Any) -> Iterator[str]:
 
 
 def step_schema() -> Json:
-    """Returns the schema of a step, to which all other schemas refer."""
+    """Returns the JSON Schema of a step. Wherever a step is permitted, the schema of scenarios refers to this
+    schema."""
     words = [
         {"required": [name], "properties": {"as": NAME.make_schema(), name: _make_word_schema(name, word)}}
         | {"additionalProperties": False}
@@ -268,5 +272,5 @@ def _make_word_schema(name: str, word: StepWord) -> Json:
 
 
 def _open_schema(shape: Shape) -> Json:
-    """Returns a schema that accepts the values of a shape, texts with a reference, and null."""
+    """Returns a schema that accepts what the shape accepts, and also texts with a reference and null."""
     return {"anyOf": [shape.make_schema(), {"type": "string", "pattern": r"\{"}, {"type": "null"}]}

@@ -1,4 +1,5 @@
-"""The well-known values of a scenario: names and references with a fixed outcome (choice 13)."""
+"""The well-known values of a scenario: beneficiary names and TPP references that always lead to the same outcome
+(choice 13)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ HEAD = ("write", "as the", "of a", "and", "which gives")
 
 @dataclass(frozen=True, slots=True)
 class WellKnownValue:
-    """A name or a reference in an order, and the outcome that it has in the bank."""
+    """A beneficiary name or a TPP reference, and the outcome that an initiation with it always has."""
 
     value: str
     field: str  # where to write it: creditor_name, or reference
@@ -34,7 +35,7 @@ class WellKnownValue:
 
     @property
     def currency(self) -> str:
-        """The currency for a payment with this value."""
+        """The currency that a payment with this value can have: EUR, or USD for a product that is not SEPA."""
         return "EUR" if self.product is None or PRODUCTS[self.product].sepa else "USD"
 
     @property
@@ -43,7 +44,8 @@ class WellKnownValue:
 
 
 def list_values(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
-    """Yields the value of each rule about one name or one reference. Skips rules about a pattern."""
+    """Yields the well-known value of each rule about one beneficiary name or one reference. Skips rules without such a
+    condition, and rules about a pattern."""
     for rule in rules:
         when = rule.when
         value = when.creditor_name or when.endtoend_identification
@@ -61,7 +63,7 @@ def list_default_values() -> tuple[WellKnownValue, ...]:
 
 
 def write_markdown(scenario: Scenario) -> str:
-    """Returns a table in Markdown with a row for each value."""
+    """Returns a table in Markdown with a row for each well-known value of the scenario."""
     lines = [HEAD, ("---",) * len(HEAD)]
     for row in list_values(scenario.rules):
         place = f"`{row.field}`" if row.field == "creditor_name" else row.field
@@ -70,7 +72,7 @@ def write_markdown(scenario: Scenario) -> str:
 
 
 def _describe_outcome(rule: ScenarioRule) -> str:
-    """Returns the outcome of a rule as statuses, reasons or error codes."""
+    """Returns the outcome of a rule as Markdown: statuses and reasons, an error, or the timings that it sets."""
     if rule.refuse is not None:
         row = Error[rule.refuse].value
         return f"{row.status} `{row.error}` `{row.code}`"
