@@ -1,4 +1,5 @@
-"""The reference TPP client. It uses only the bank's interface."""
+"""The reference client of a third party (TPP). Its class `Client` uses only the bank's interface, and `Controls` the
+sandbox's controls."""
 
 from sandbox.client.bodies import earlier_payment_body as earlier_payment_body
 from sandbox.client.bodies import payment_body as payment_body

@@ -1,5 +1,5 @@
 """Valid bodies of initiations, made from named arguments (service 2.1, 2.2). An argument that is None leaves its field
-out."""
+out of the body."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -15,8 +15,8 @@ Amount = str | int | Decimal
 
 
 class InitiationFields(TypedDict, total=False):
-    """The fields of payments and of standing orders. Accounts are given by one field each: creditor_iban,
-    debtor_iban."""
+    """The fields that payments and standing orders have in common. An account is given by its IBAN, in `creditor_iban`
+    or `debtor_iban`."""
 
     creditor_name: Required[str]
     creditor_iban: str
@@ -27,7 +27,8 @@ class InitiationFields(TypedDict, total=False):
 
 
 class PaymentOrder(InitiationFields, total=False):
-    """A single payment of version 3. `creditor_account` adds bban, bic, country, currency or bank_national_id."""
+    """The fields of a single payment of version 3. `creditor_account` adds bban, bic, country, currency or
+    bank_national_id."""
 
     amount: Required[Amount]
     currency: str
@@ -51,8 +52,8 @@ class EarlierOrder(InitiationFields, total=False):
 
 
 class RegularOrder(InitiationFields, total=False):
-    """The fields of a standing order. One of the type FIXED has an amount. One of the type VARIABLE has the balance
-    that stays on the account, and the most that is paid."""
+    """The fields of a standing order. A standing order of the type FIXED has `amount`. One of the type VARIABLE has
+    `minimal_amount`, the balance that stays on the account, and `maximal_amount`, the most that is paid."""
 
     start_date: Required[date | str]
     frequency: str  # WEEKLY, MONTHLY, TWO_MONTHLY, QUARTERLY, HALF_YEARLY or YEARLY
@@ -91,8 +92,8 @@ def amount_text(amount: Amount) -> str:
 
 
 def values_of(body: BodyRow, order: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a body by their names in scenarios. Accepts the API's names too, and raises an error for
-    others."""
+    """Returns the fields of an order under the names that scenarios use. Accepts these names and those of the API.
+    Raises TypeError for any other name. If there is no endtoend_identification, adds a new one."""
     words = {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"}
     words |= {path: word for word, path in PAYMENT.paths.items() if word in body.paths and "." not in path}
     words |= {name: word for word, path in body.paths.items() for name in (path, word)}
@@ -112,8 +113,8 @@ def day(value: Any) -> Any:
 
 
 def read_short(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields with the API's names in place of short names, without None, and with `urgent` as a
-    priority."""
+    """Returns the fields under the names of the API. Replaces the short names in SHORT, leaves out None, and turns
+    `urgent` into an instruction_priority."""
     fields = {SHORT.get(name, name): value for name, value in order.items() if name != "urgent" and value is not None}
     if order.get("urgent"):
         fields["instruction_priority"] = "HIGH"

@@ -1,4 +1,4 @@
-"""A client of the sandbox's controls (choice 10)."""
+"""A client of the sandbox's controls under `/_sandbox` (choice 10)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,8 @@ class ClockFace:
 
 
 class NoCallback(Unreadable):
-    """Raised if the PSU has decided but the bank sends no callback, as an axis of the world demands."""
+    """Raised if the PSU has decided but the bank sends no callback, because a variant or a fault of the world says
+    so."""
 
 
 class ClockControl:
@@ -36,7 +37,8 @@ class ClockControl:
         return _read_clock(self._controls.call("GET", "/clock"))
 
     def advance(self, span: str | timedelta) -> ClockFace:
-        """Moves bank time on by `61m`, `PT1H` or a timedelta. All events that fall due on the way happen."""
+        """Moves bank time forward by a span: a text such as `61m` or `PT1H`, or a timedelta. All events that fall due
+        meanwhile happen."""
         return self._change(advance=time_text(span))
 
     def set(self, at: str | datetime) -> ClockFace:
@@ -46,7 +48,7 @@ class ClockControl:
         return self._change(mode="frozen")
 
     def run(self, rate: float = 1) -> ClockFace:
-        """Lets the clock run: `rate` seconds of bank time in each second."""
+        """Lets the clock run. In each second, `rate` seconds of bank time pass."""
         return self._change(mode="running", rate=rate)
 
     def _change(self, **body: Any) -> ClockFace:
@@ -67,23 +69,28 @@ class PsuControl:
         accounts: Sequence[str] | None = None,
         method: str | None = None,
     ) -> str:
-        """Signs a payment or gives a consent, and returns the callback address."""
+        """Signs the payment or gives the consent of an SCA or consent address. Returns the callback. Raises NoCallback
+        if the bank sends none."""
         chosen_ibans = None if accounts is None else list(accounts)
         return self._act("approve", address, customer=customer, account=account, accounts=chosen_ibans, method=method)
 
     def refuse(self, address: str, customer: str | None = None) -> str:
+        """Refuses the payment or the consent of an SCA or consent address. Returns the callback. Raises NoCallback if
+        the bank sends none."""
         return self._act("refuse", address, customer=customer)
 
     def sign(self, payment_id: str, customer: str, method: str | None = None) -> ClientReply:
-        """Signs as a further signer, in the bank's own channel."""
+        """Signs an initiation that needs a further signature. The customer does this in the bank's own channel, so
+        there is no callback."""
         return self._controls.call("POST", "/psu/sign", given(payment_id=payment_id, customer=customer, method=method))
 
     def refuse_in_channel(self, payment_id: str, customer: str) -> ClientReply:
-        """Refuses as a further signer, in the bank's own channel."""
+        """Refuses an initiation that needs a further signature. The customer does this in the bank's own channel, so
+        there is no callback."""
         return self._controls.call("POST", "/psu/refuse", {"payment_id": payment_id, "customer": customer})
 
     def withdraw(self, client_id: str, customer: str, scope: str = "AIS") -> ClientReply:
-        """Ends a consent."""
+        """Withdraws the consent that a customer gave to a client."""
         body = {"client_id": client_id, "customer": customer, "scope": scope}
         return self._controls.call("POST", "/psu/withdraw", body)
 
@@ -110,7 +117,7 @@ class Controls(Connection):
         return {} if self.key is None else {"X-Sandbox-Key": self.key}
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> ClientReply:
-        """Calls any control by its path below /_sandbox."""
+        """Calls a control. `path` is its path below `/_sandbox`."""
         headers, content = self.headers, None
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -139,8 +146,9 @@ class Controls(Connection):
         variants: Mapping[str, str] | None = None,
         extensions: Sequence[str] | None = None,
     ) -> "Controls":
-        """Makes a world of a scenario, which is a name or a content. An argument that is None has the value with which
-        the server started. Raises Refused (409) if a world of that name exists, unless `replace` is true."""
+        """Makes a world and returns its controls. `scenario` is the name of a scenario or its content. An argument that
+        is None gets the value with which the server was started. Raises Refused (409) if a world of that name exists,
+        unless `replace` is true."""
         changed_axes = None if variants is None else dict(variants)
         extension_lines = list(extensions) if extensions else None
         body = given(
@@ -159,7 +167,8 @@ class Controls(Connection):
         self.call("DELETE", f"/worlds/{quote(name, safe='')}")
 
     def move(self, payment_id: str, status: str, reason: str | None = None) -> ClientReply:
-        """Forces a payment, order or file to a status by a legal move."""
+        """Forces a payment, order or file to a status. Raises Refused if the bank's table of moves does not allow
+        it."""
         return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", given(status=status, reason=reason))
 
     def book(self, iban: str, amount: str, **rest: Any) -> ClientReply:
@@ -168,15 +177,15 @@ class Controls(Connection):
         return self.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", {"amount": amount, **rest})
 
     def listed(self, name: str, since: int | None = None) -> list[dict[str, Any]]:
-        """Returns a list of the world: customers, clients, accounts, payments, standing-orders, journal, requests,
-        ..."""
+        """Returns the rows of a list of the world, such as customers, clients, accounts, payments, standing-orders,
+        journal or requests. `since` is sent as the query parameter of that name."""
         reply = self.call("GET", f"/{name}", query=query_text({"since": since}))
         rows: list[dict[str, Any]] = field(reply, name if name in reply.body else name.replace("-", "_"), list)
         return rows
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """Returns a body with the values that are not None."""
+    """Returns the values that are not None, as a body."""
     return {name: value for name, value in values.items() if value is not None}
 
 

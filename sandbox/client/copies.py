@@ -1,13 +1,14 @@
-"""A copy of an account's transactions that stays right whatever the bank's references do.
+"""A copy of an account's transactions, which stays right even if the bank's references of transactions are unreliable.
 
-A bank's transaction_ref may be shared by two transactions, change when a payment is booked, or be another one at each
-read. So the copy identifies nothing by it alone. At each update it reads a period again as a whole and replaces what it
-had of that period. What the bank lists is then in the copy, each line as often as the bank lists it. The copy's own
-ids, to which a user's notes may refer, pass from an old line to the new one with the same content. Of lines with the
-same content it does not matter which is which.
+A bank's transaction_ref may be shared by two transactions, may change when a payment is booked, and may differ from one
+read to the next. So the copy never identifies a transaction by its reference alone. Each update reads all transactions
+of a period again and replaces the copy's lines of that period. Then the copy has each line as often as the bank lists
+it. The copy gives each line an id of its own, to which a user's notes may refer. An old line passes its id to the new
+line with the same content. If several lines have the same content, it does not matter which of them gets which id.
 
-A payment that is not booked yet may show less than its booked line, or another text. So it passes its id to a line that
-was booked since, of the same amount and currency, and only if the bank no longer lists it as pending.
+A payment that is not booked yet may show less than its booked line, or another text. So a pending line may also pass
+its id to a booked line that only has the same amount and currency. This happens only if the bank no longer lists the
+payment as pending.
 """
 
 from collections import defaultdict
@@ -25,7 +26,7 @@ OVERLAP = timedelta(days=30)  # how long after its date a transaction may still 
 
 @dataclass(frozen=True, slots=True)
 class CopiedLine:
-    """A transaction under an id that the copy gave it."""
+    """A transaction in the copy, with the id that the copy gave it."""
 
     id: int
     info: TransactionInfo
@@ -55,19 +56,20 @@ class AccountCopy:
 
     @property
     def reads_from(self) -> date:
-        """The first day that the next update reads. It is some days before the newest booked line, but never before the
-        copy's first day."""
+        """The first day that the next update reads: 30 days before the newest booked line, but never before the copy's
+        first day."""
         newest = max((date.fromisoformat(line.info.execution_date) for line in self.booked), default=None)
         return self.since if newest is None else max(self.since, newest - OVERLAP)
 
     def update(self, client: Client, logical_id: str, tokens: Tokens) -> None:
-        """Reads the transactions since `reads_from`. If that fails, nothing changes: a period is replaced as a
-        whole."""
+        """Reads the transactions since `reads_from` from the bank and replaces those in the copy. If the reading fails,
+        the copy does not change."""
         first = self.reads_from
         self.replace(first, client.all_transactions(logical_id, tokens, date_from=first, currency=self.currency))
 
     def replace(self, first: date, infos: Iterable[TransactionInfo]) -> None:
-        """Replaces all transactions from a day on by the bank's list, including pending lines."""
+        """Replaces all booked lines from the day `first` on, and all pending lines, by the transactions that the bank
+        listed."""
         listed = list(infos)
         stay = [line for line in self.booked if line.info.execution_date < first.isoformat()]
         earlier = [line for line in self.booked if line.info.execution_date >= first.isoformat()]
@@ -92,8 +94,9 @@ Key = Callable[[TransactionInfo], Hashable]
 def pass_ids(
     listed: list[TransactionInfo], places: list[int], old: list[CopiedLine], taken_ids: dict[int, int], key: Key
 ) -> list[CopiedLine]:
-    """Gives the ids of old lines to listed lines that have the same key and no id yet. Returns the unmatched old
-    lines."""
+    """Gives the ids of old lines to listed transactions that have the same key and no id yet. `places` are the
+    transactions' places in `listed`, and `taken_ids` gets the ids by place. Returns the old lines that passed no id
+    on."""
     free: dict[Hashable, list[int]] = defaultdict(list)
     for place in reversed(places):
         if place not in taken_ids:
@@ -109,8 +112,8 @@ def pass_ids(
 
 
 def content_of(info: TransactionInfo) -> Hashable:
-    """Returns the values that identify a transaction. The reference and the value date are not among them, because a
-    bank may omit them."""
+    """Returns the values by which a transaction is recognized. The reference and the value date are left out, because a
+    bank may change the reference and omit the value date."""
     texts = (info.communication, info.communication_type, info.remittance_info)
     return info.execution_date, counterparty_of(info), texts
 

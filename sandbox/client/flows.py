@@ -1,4 +1,4 @@
-"""One redirection of a PSU: PKCE verifier, state and callback (service 5)."""
+"""One redirection of a PSU to the bank and back: PKCE verifier, state and callback (service 5)."""
 
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class ForeignCallback(Exception):
 
 
 class CallbackRefused(Exception):
-    """Raised for a callback that says that the PSU or the bank refused."""
+    """Raised for a callback by which the bank reports that the PSU or the bank refused."""
 
     def __init__(self, error: str, description: str) -> None:
         self.error = error
@@ -35,12 +35,12 @@ class Flow:
 
     @property
     def challenge(self) -> str:
-        """The challenge by the method S256 of RFC 7636."""
+        """The PKCE challenge of the verifier, by the method S256 of RFC 7636."""
         return urlsafe_b64encode(sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
 
     def on(self, address: str) -> str:
-        """Returns the bank's address to which the PSU is redirected, with this flow's state added (service 5.3, choice
-        5)."""
+        """Returns the bank's address with this flow's state added. The PSU is redirected to this address (service 5.3,
+        choice 5)."""
         return f"{address}{'&' if urlsplit(address).query else '?'}state={quote(self.state, safe='')}"
 
 
@@ -49,8 +49,9 @@ def new_flow(scope: str, redirect_uri: str) -> Flow:
 
 
 def returned(callback: str, flow: Flow) -> str | None:
-    """Returns the code in a callback that belongs to the flow, or None if the initiation used an access token (service
-    6.1)."""
+    """Returns the code in a callback, or None if it has none. An initiation that used an access token gets no code
+    (service 6.1). Raises ForeignCallback if the callback does not belong to the flow, and CallbackRefused if it reports
+    a refusal."""
     address, mine = urlsplit(callback), urlsplit(flow.redirect_uri)
     pairs = parse_qsl(address.query, keep_blank_values=True)
     if address[:3] != mine[:3] or not set(parse_qsl(mine.query, keep_blank_values=True)) <= set(pairs):
@@ -67,7 +68,8 @@ def returned(callback: str, flow: Flow) -> str | None:
 
 
 def code_from(callback: str, flow: Flow) -> str:
-    """Returns the code of a callback. Raises CallbackRefused if it has none."""
+    """Returns the code in a callback. Raises ForeignCallback if it has none or does not belong to the flow, and
+    CallbackRefused if it reports a refusal."""
     code = returned(callback, flow)
     if not code:
         raise ForeignCallback("it brings no code")

@@ -1,4 +1,4 @@
-"""The bank's replies as records."""
+"""The bank's replies as records, and the reference by which a client names an initiation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from sandbox.contract import kinds
 
 
 class PathKind(StrEnum):
-    """The first part of an initiation's path."""
+    """The kind of an initiation, as the first part of its path says it."""
 
     PAYMENT = kinds.PAYMENT.path
     STANDING_ORDER = kinds.STANDING_ORDER.path
@@ -25,8 +25,8 @@ class PathKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The reference of an initiation. `id` is the bank's id. If `external` is set, `id` is the TPP's own reference
-    (choice 5)."""
+    """The reference by which a call names an initiation. `id` is the bank's id. If `external` is set, `id` is the TPP's
+    own reference instead (choice 5)."""
 
     product: str
     id: str
@@ -39,7 +39,8 @@ class Reference:
 
     @property
     def query(self) -> dict[str, str] | None:
-        """The query that says which kind of reference it is. INTERNAL is the default (choice 5)."""
+        """The query that says that the id is the TPP's own reference. None for the bank's id, which needs no query
+        (choice 5)."""
         return {self.kind.row.id_type: "EXTERNAL"} if self.external else None
 
     def operation(self, verb: str) -> str:
@@ -70,7 +71,7 @@ class Initiation:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """A bulk of a file (choice 7)."""
+    """A batch of a bulk file, as the reply to a question for the file's status gives it (choice 7)."""
 
     payment_information_id: str | None  # None where the file leaves it out, which refuses the bulk
     status: str
@@ -92,7 +93,7 @@ class StatusInfo:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """An access token and a refresh token, and the other fields of their reply (service 2.6)."""
+    """An access token and a refresh token, with the other fields of the reply that brought them (service 2.6)."""
 
     access: str = field(repr=False)
     refresh: str = field(repr=False)
@@ -105,7 +106,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class ConsentAddresses:
-    """The consent addresses by language, with the state of the flow."""
+    """The addresses at which the PSU may give a consent, by language. Each has the state of `flow` in its query."""
 
     addresses: Mapping[str, str]
     flow: Flow
@@ -114,7 +115,7 @@ class ConsentAddresses:
 
     @property
     def address(self) -> str:
-        """The address in the language that the client prefers, or else the first address."""
+        """The address in the language that the client prefers, or the first address if no language fits."""
         preferred = (self.addresses[name] for name in languages_of(self.language) if name in self.addresses)
         return next(preferred, next(iter(self.addresses.values())))
 
@@ -134,7 +135,7 @@ class CompartmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class AccountInfo:
-    """The reply of service 2.7."""
+    """An account with its balance, and the balances of its other currencies (service 2.7)."""
 
     type: str
     iban: str

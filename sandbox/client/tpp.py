@@ -1,4 +1,4 @@
-"""The client as a TPP uses it: one set of credentials at one bank."""
+"""The client as the software of a TPP uses it: one set of credentials at one bank."""
 
 import json
 import re
@@ -74,7 +74,7 @@ DATE = 10  # characters of a date, also if a time follows it
 
 
 class Client(Connection):
-    """A correct TPP. It repeats by itself only the call of an initiation whose reply was lost."""
+    """The client of a TPP that does everything right. By itself it repeats only an initiation whose reply was lost."""
 
     def __init__(
         self,
@@ -88,7 +88,8 @@ class Client(Connection):
         manual: Manual | None = None,
         signer: Signer | None = None,
     ) -> None:
-        """`manual` has the bank's answers where the service is silent. With a `signer`, initiations are signed."""
+        """`manual` says how the bank does what the service leaves open. If a `signer` is given, initiations are
+        signed."""
         super().__init__(http, base_url)
         manual = manual or Manual(vendor)
         self.caller = HttpCaller(
@@ -119,7 +120,8 @@ class Client(Connection):
         version: int | None = None,
         resend: bool = True,
     ) -> Initiation:
-        """Sends any body. After a lost reply it repeats the call with the same Request-ID (choice 2)."""
+        """Sends any body as an initiation. If the reply is lost and `resend` is true, repeats the call once with the
+        same Request-ID (choice 2)."""
         flow = self.caller.flow("PIS")
         reply = self.caller.call(
             "POST",
@@ -154,7 +156,7 @@ class Client(Connection):
         *,
         resend: bool = True,
     ) -> Initiation:
-        """Sends a bulk file; `reference` is its PaymentInformationID (choice 7)."""
+        """Sends a bulk file. `reference` is its PaymentInformationID (choice 7)."""
         flow = self.caller.flow("PIS")
         extra = {"Content-Type": media or MEDIA.get(product, "application/octet-stream")}
         if reference is not None:
@@ -165,7 +167,8 @@ class Client(Connection):
         return Initiation(bulk_reference, maybe(reply, "status"), None, flow, reply, reference)
 
     def status(self, target: Target, token: Token = None) -> StatusInfo:
-        """Asks for the status. For a bulk file the reply also has the SCA address and the status of each batch."""
+        """Asks for the status of an initiation. For a bulk file the reply also has the SCA address and the status of
+        each batch."""
         reply = self._call_on(target, "status", "GET", token, "/status")
         address, flow = sca_link(reply.body), None
         if address is not None:
@@ -175,13 +178,14 @@ class Client(Connection):
         return StatusInfo(field(reply, "status"), maybe(reply, "reason"), reply, address, flow, batches)
 
     def details(self, target: Target, token: Token) -> dict[str, Any]:
-        """Asks for the details of a payment or a standing order."""
+        """Asks for the details of a payment or a standing order, and returns the body of the reply."""
         reply = self._call_on(target, "details", "GET", token, "/details")
         field(reply, "payment_id")
         return dict(reply.body)
 
     def cancel(self, target: Target, token: Token = None) -> ClientReply:
-        """Cancels an initiation. Only bulk files need no token (service 5.6)."""
+        """Cancels an initiation. A payment or a standing order needs a token, and a bulk file needs none (service
+        5.6)."""
         return self._call_on(target, "cancellation", "DELETE", token)
 
     def poll(
@@ -193,8 +197,9 @@ class Client(Connection):
         within: float = SCA_ADDRESS_LIFE,
         pause: Callable[[float], object] = sleep,
     ) -> StatusInfo:
-        """Asks for the status until the initiation is signed or its SCA address has expired. Returns the last status.
-        `pause` waits between two calls, or moves the bank's clock instead."""
+        """Asks for the status until `done` accepts it, by default until the initiation is signed or ended. Gives up
+        after `within` seconds, by default the life of an SCA address. Returns the last status. `pause` waits between
+        two questions, or moves the bank's clock instead."""
         answer = self.status(target)
         for _ in range(int(within // every)):
             if done(answer):
@@ -214,7 +219,7 @@ class Client(Connection):
     # Consents, tokens, accounts and transactions (service 4.7 to 4.10)
 
     def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> ConsentAddresses:
-        """Asks for the addresses at which the PSU may consent. The scope CAF needs an `iban` (choice 8)."""
+        """Asks for the addresses at which the PSU may give a consent. The scope CAF needs an `iban` (choice 8)."""
         flow = self.caller.flow(scope)
         manual = self.caller.manual
         in_query = manual.scope_in == "query"
@@ -230,7 +235,8 @@ class Client(Connection):
         return ConsentAddresses(addresses, flow, self.caller.language, reply)
 
     def renewal(self, refused: Refused, scope: str = "AIS") -> ConsentAddresses:
-        """Returns the addresses for a renewed authentication after SCA_REQUIRED. The token stays valid (choice 8)."""
+        """Returns the addresses at which the PSU authenticates again, from a reply that was refused with SCA_REQUIRED.
+        The access token stays valid (choice 8)."""
         address = refused.sca_address
         if address is None:
             raise Unreadable(refused.reply, "no address to authenticate at is in it")
@@ -238,7 +244,8 @@ class Client(Connection):
         return ConsentAddresses({self.caller.language: flow.on(address)}, flow, self.caller.language, refused.reply)
 
     def exchange(self, code: str, flow: Flow, version: int | None = None) -> Tokens:
-        """Exchanges the code of a callback for tokens. Without `version`, the scope of the flow decides (choice 3)."""
+        """Exchanges the code of a callback for tokens. If `version` is None, the scope of the flow decides which
+        version is called (choice 3)."""
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -248,17 +255,18 @@ class Client(Connection):
         return _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[flow.scope]), flow.scope)
 
     def tokens_from(self, callback: str, flow: Flow) -> Tokens:
-        """Checks the state of the callback, and exchanges its code for tokens."""
+        """Checks that the callback belongs to the flow, and exchanges its code for tokens."""
         return self.exchange(code_from(callback, flow), flow)
 
     def refresh(self, tokens: Tokens, scope: str | None = None, version: int | None = None) -> Tokens:
-        """Returns a new pair of tokens and makes the old pair invalid. The SCA token is kept."""
+        """Returns a new pair of tokens. The bank makes the old pair invalid. If the reply has no SCA token, the old SCA
+        token is kept."""
         form = query_text({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "scope": scope})
         fresh = _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[tokens.scope]), scope or tokens.scope)
         return replace(fresh, sca_token=fresh.sca_token or tokens.sca_token)
 
     def accounts(self, tokens: Tokens) -> list[AccountEntry]:
-        """Asks for the accounts of the consent."""
+        """Asks for the accounts to which the PSU's consent gives access."""
         reply = self.caller.call("GET", "/accounts", VERSIONS["accounts"], token=tokens.access)
         return [
             AccountEntry(*(field(reply, name, within=entry) for name in ("iban", "logical_id", "currency")))
@@ -293,7 +301,8 @@ class Client(Connection):
         currency: str | None = None,
         with_sca: bool = True,
     ) -> TransactionList:
-        """Asks for one page, newest first. `with_sca` sends the SCA token, which gives access to the full history."""
+        """Asks for one page of an account's transactions, newest first. If `with_sca` is true, sends the SCA token,
+        which gives access to the full history."""
         query = {
             "date_from": day(date_from),
             "date_to": day(date_to),
@@ -317,11 +326,11 @@ class Client(Connection):
         return TransactionList(rows, maybe(reply, "next_page_key", within=embedded), reply)
 
     def pages(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[TransactionList]:
-        """Asks for page after page. `query` has the parameters of `transactions`.
+        """Yields all pages of an account's transactions. `query` has the parameters of `transactions`.
 
-        Each page but the last has the key of the next one, which only the bank can read. The client sends the key back
-        with the same filters, because the service does not say that the key alone is enough (choice 8). Each page is
-        requested when the caller asks for it, so that a caller can stop early.
+        Each page but the last has the key of the next page, which only the bank can read. The client sends the key back
+        with the same filters, because the service does not say that the key alone is enough (choice 8). A page is
+        requested only when the caller asks for it, so a caller can stop early.
         """
         page = self.transactions(logical_id, tokens, **query)
         yield page
@@ -339,7 +348,8 @@ def access_of(token: Token) -> str | None:
 
 
 def in_one_spelling(body: Any) -> Any:
-    """Returns an initiation's reply with the names that this client uses for its fields and its links."""
+    """Returns the body of an initiation's reply. If the bank spells a name as in SPELLINGS, replaces it by the name
+    that this client reads."""
     if not isinstance(body, dict):
         return body
     return {SPELLINGS.get(name, name): in_one_spelling(value) for name, value in body.items()}
@@ -357,7 +367,8 @@ def _batch(reply: ClientReply, batch: Any) -> BatchInfo:
 
 
 def _transaction_count(reply: ClientReply, batch: Any) -> int | None:
-    """Reads a JSON number or a text of digits, because the service does not say which comes (2.4)."""
+    """Returns the number of transactions of a batch, or None if it is missing. Accepts a JSON number and a text of
+    digits, because the service does not say which of them a bank sends (2.4)."""
     if maybe(reply, "number_of_transactions", (int, str), batch) is None:
         return None
     count = number(reply, "number_of_transactions", batch)
@@ -382,7 +393,8 @@ def _tokens(reply: ClientReply, scope: str) -> Tokens:
 
 
 def _transaction(reply: ClientReply, entry: Any) -> TransactionInfo:
-    """Reads a transaction. The service does not show the names of its fields (2.8), so they may be in camel case."""
+    """Reads a transaction of the reply. Accepts field names in camel case too, because the service does not show the
+    names (2.8)."""
     if isinstance(entry, dict):
         entry = {CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name): value for name, value in entry.items()}
     amount = number(reply, "amount", entry)

@@ -1,12 +1,12 @@
-"""How the client calls the bank: headers, signature, reply, and the repetition of a lost initiation.
+"""How the client calls the bank: headers, signature, reply, and the repetition of an initiation whose reply was lost.
 
 The problem: a reply may be lost after the bank has acted. A client that then pays again pays twice, and a client that
-gives up does not know whether it has paid. The service's answer is the Request-ID: the bank replies to an initiation
-with a known Request-ID as it did before, and does nothing (choice 2). So an initiation is sent once more, with the same
-headers and bytes, if its reply was lost or cannot be read.
+gives up does not know whether it has paid. The service's answer is the Request-ID. If the bank gets an initiation with
+a Request-ID that it knows, it does nothing and sends its first reply again (choice 2). So the client sends an
+initiation once more, with the same headers and bytes, if its reply was lost or cannot be read.
 
-All other calls are sent once. A GET can be repeated by the caller, and a code or a refresh token is used up by the
-first call. If the connection was never made, the bank has done nothing, and the error goes to the caller.
+All other calls are sent once. A GET can be repeated by the caller of this client. A code or a refresh token is used up
+by the first call. If the connection was never made, the bank has done nothing, and the error is raised.
 """
 
 import json
@@ -44,7 +44,7 @@ Types = type[Any] | tuple[type[Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class ClientReply:
-    """A reply. Numbers with decimals are read as Decimal, as they are money."""
+    """A reply. Numbers with decimals are read as Decimal, because they are amounts of money."""
 
     status: int
     body: Any
@@ -62,8 +62,8 @@ class ClientReply:
 
 
 class Refused(Exception):
-    """Raised if the server refused the call. `retry_after` is the wait that it asks for, which the client leaves to its
-    caller."""
+    """Raised if the server refused the call. `retry_after` is the time that the server asks the client to wait, or
+    None. The client does not wait by itself."""
 
     def __init__(self, reply: ClientReply) -> None:
         self.reply = reply
@@ -79,13 +79,14 @@ class Refused(Exception):
         )
 
     def says(self, *errors: str) -> bool:
-        """Whether `error` is one of these words. Code and description may change, so they are not compared."""
+        """Whether the reply's `error` is one of these words. Its code and description are not compared, because a bank
+        may change them."""
         return self.error.upper() in errors
 
     @property
     def sca_address(self) -> str | None:
-        """The address where the PSU must authenticate again (choice 4), without a state. If the reply has no link, it
-        is taken from the text of the error."""
+        """The address where the PSU must authenticate again (choice 4), without the state of a flow. It is the link of
+        the reply, or the address in the text of the error if there is no link. None if there is neither."""
         in_text = ADDRESS.search(self.error_description) if self.says("SCA_REQUIRED") else None
         return sca_link(self.reply.body) or (in_text and in_text[0])
 
@@ -103,7 +104,7 @@ class NotJson(ValueError):
 
 
 def read_json(text: bytes) -> Any:
-    """Returns the value of a JSON body, or None for an empty body. Raises NotJson."""
+    """Returns the value of a JSON body, or None for an empty body. Raises NotJson if the body is not JSON."""
     if not text.strip():
         return None
     try:
@@ -113,7 +114,8 @@ def read_json(text: bytes) -> Any:
 
 
 def field(reply: ClientReply, name: str, kind: Types = str, within: Any = None) -> Any:
-    """Returns a mandatory field of the reply. `within` is the object that has it, by default the body."""
+    """Returns a mandatory field of the reply. `within` is the object that has it, by default the body. Raises
+    Unreadable if the field is missing or is not of the type `kind`."""
     place = reply.body if within is None else within
     value = place.get(name) if isinstance(place, dict) else None
     if not isinstance(value, kind):
@@ -122,19 +124,22 @@ def field(reply: ClientReply, name: str, kind: Types = str, within: Any = None) 
 
 
 def maybe(reply: ClientReply, name: str, kind: Types = str, within: Any = None) -> Any:
-    """Returns an optional field of the reply, or None."""
+    """Returns an optional field of the reply, or None if it is missing. Raises Unreadable if it is not of the type
+    `kind`."""
     place = reply.body if within is None else within
     return None if not isinstance(place, dict) or place.get(name) is None else field(reply, name, kind, place)
 
 
 def demand_same(reply: ClientReply, name: str, expected: str | None) -> None:
-    """Raises Unreadable if the reply's field has another value than the client asked about."""
+    """Raises Unreadable if a field of the reply has another value than the call had. A missing field is accepted, and
+    so is any value if `expected` is None."""
     value = maybe(reply, name)
     if value is not None and expected is not None and value != expected:
         raise Unreadable(reply, f"{name} is {value!r:.60}, and the call was about {expected!r:.60}")
 
 
 def number(reply: ClientReply, name: str, within: Any = None) -> Decimal:
+    """Returns a mandatory field of the reply as a number. Raises Unreadable if it is missing or no finite number."""
     text = str(field(reply, name, (int, Decimal, str), within))
     try:
         value = Decimal(text)
@@ -146,7 +151,7 @@ def number(reply: ClientReply, name: str, within: Any = None) -> Decimal:
 
 
 def sca_link(body: Any) -> str | None:
-    """Returns the address where the PSU signs or authenticates, if the body has one."""
+    """Returns the address where the PSU signs or authenticates, or None if the body has none."""
     for name in ("_links", "sca_redirect", "href"):
         body = body.get(name) if isinstance(body, dict) else None
     return body if isinstance(body, str) else None
@@ -154,18 +159,19 @@ def sca_link(body: Any) -> str | None:
 
 @lru_cache(maxsize=2)
 def tls_context(trust_env: bool) -> SSLContext:
-    """Returns the TLS context that connections share. Loading the authorities takes longer than a whole payment."""
+    """Returns the TLS context that all connections share. It is cached, because loading the certificates of the
+    authorities takes longer than a whole payment."""
     return httpx.create_ssl_context(trust_env=trust_env)
 
 
 def context_for(url: str) -> SSLContext:
-    """Returns the TLS context for an address. For an http address it loads no authorities."""
+    """Returns the TLS context for an address. For an http address, which uses no TLS, loads no certificates."""
     return SSLContext(PROTOCOL_TLS_CLIENT) if url.startswith("http://") else tls_context(False)
 
 
 class Connection:
-    """An HTTP connection. A new one ignores the machine's proxy settings. A connection of the caller is not closed at
-    the end."""
+    """An HTTP connection: the one that the caller gives, or a new one. `close` leaves the caller's connection open. A
+    new connection ignores the proxy settings of the machine."""
 
     def __init__(self, http: httpx.Client | None, url: str) -> None:
         self._is_ours = http is None
@@ -190,7 +196,8 @@ def send(
     query: Mapping[str, str],
     content: bytes | None,
 ) -> ClientReply:
-    """Sends one request. Raises Refused or Unreadable."""
+    """Sends one request and returns the reply. Raises Refused if the status is not 2xx, and Unreadable if a reply with
+    2xx has a body that is not JSON."""
     answer = http.request(method, url, headers=headers, params=query or None, content=content, follow_redirects=False)
     request_line = f"{method} {answer.request.url.raw_path.decode()}"
 
@@ -210,8 +217,8 @@ def send(
 
 @dataclass(frozen=True)
 class Manual:
-    """The bank's choices where the service leaves something open, as its manual says them. Defaults are the sandbox's
-    (contract/decisions)."""
+    """How this bank does what the service leaves open. A TPP reads it in the bank's manual. The defaults are those of
+    the sandbox (contract/decisions)."""
 
     vendor: str = "service"
     scope_in: str = "query"  # or header
@@ -221,15 +228,18 @@ class Manual:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Manual":
-        """Returns the Manual (the bank's open choices) for a world. `settings` is the reply of the world's controls."""
+        """Returns the Manual for a world of the sandbox. `settings` is the reply of the control that lists the world's
+        settings."""
         values = {"vendor": settings["vendor"], **settings["variants"]}
         return cls(**{row.name: values[row.name] for row in fields(cls) if row.name in values})
 
 
 class Signer:
-    """Signs initiations with a key whose public half the bank knows (service 5.8, choice 9).
+    """Signs initiations (service 5.8, choice 9). It makes a new key pair. The bank must get its public key, `public`,
+    before it can check a signature.
 
-    `now` returns the time for the header Date."""
+    `now` returns the time for the header Date.
+    """
 
     def __init__(self, now: Callable[[], datetime], key_id: str = "reference-client") -> None:
         from joserfc.jwk import ECKey  # with the cryptography that a client without a signature never needs
@@ -240,13 +250,15 @@ class Signer:
 
     @property
     def public(self) -> dict[str, Any]:
-        """The key as the bank registers it."""
+        """The public key, in the form in which it is registered at the bank."""
         return self._key.as_dict(private=False)
 
     def headers(self, content: bytes, over: str = "body", request_id: str = "") -> dict[str, str]:
-        """Returns the headers Digest, Date and Signature. `over` comes from the Manual. With `headers`, signs lines
-        with the Request-ID, Digest and Date. Otherwise signs the body. With `attached`, Signature contains the body
-        too."""
+        """Returns the headers Digest, Date and Signature. `over` is the field `signature_over` of the Manual.
+
+        If it is `headers`, the signature is over the Request-ID, the Digest and the Date, else over the body. If it is
+        `attached`, the header Signature contains the body too.
+        """
         from joserfc import jws
 
         digest = f"SHA-256={b64encode(sha256(content).digest()).decode()}"
@@ -272,7 +284,7 @@ class HttpCaller:
     signer: Signer | None = None
 
     def flow(self, scope: str) -> Flow:
-        """Returns a flow with a fresh verifier and a fresh state."""
+        """Returns a new flow, with a verifier and a state of its own."""
         return new_flow(scope, self.redirect_uri)
 
     def accept(self, version: int) -> str:
@@ -291,7 +303,8 @@ class HttpCaller:
         extra: Mapping[str, str] | None = None,
         replay: bool = False,
     ) -> ClientReply:
-        """Makes a call with all its headers. With `replay`, makes the same call once more if its reply was lost."""
+        """Makes a call with all its headers. With `replay`, makes the same call once more if its reply was lost or
+        cannot be read."""
         headers = {
             "Request-ID": str(uuid4()),
             "Accept": self.accept(version),
@@ -332,7 +345,8 @@ class HttpCaller:
 
 
 def segment(text: str) -> str:
-    """Encodes one segment of a path. Also encodes `/`, and the dots of `.` and `..`, which would shorten the path."""
+    """Encodes a text as one segment of a path, also its `/`. The texts `.` and `..` are encoded too, because HTTP
+    clients would shorten the path by them."""
     return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")
 
 
@@ -341,7 +355,7 @@ def form_of(fields: Mapping[str, str]) -> bytes:
 
 
 def query_text(query: Mapping[str, Any]) -> dict[str, str]:
-    """Returns query parameters as text, without those that are None."""
+    """Returns the query parameters as texts. Leaves out those that are None."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in query.items()
@@ -350,7 +364,8 @@ def query_text(query: Mapping[str, Any]) -> dict[str, str]:
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """Returns the languages of an Accept-Language without their regions, by weight, highest first (service 4.0)."""
+    """Returns the languages of an Accept-Language header without their regions. The language with the highest weight is
+    the first (service 4.0)."""
     weights: dict[str, float] = {}
     for part in text.split(","):
         tag, _, weight = part.partition(";")
@@ -366,8 +381,8 @@ def _weight(text: str) -> float:
 
 
 def accept_language(text: str) -> str:
-    """Returns the header Accept-Language. Adds each language without its region too, because a bank may know no
-    regions."""
+    """Returns the header Accept-Language. After a language with a region, such as `fr-BE`, adds the language alone
+    (`fr`), because a bank may know no regions."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     bare_languages = {part.partition(";")[0].lower() for part in parts}
     rows: list[str] = []
