@@ -1,5 +1,5 @@
-"""Tests a client against banks that differ in the values of axes and against banks that lie, and says whether the
-client may go live."""
+"""Tests a client against banks that differ from the default bank, and against banks that lie. Says whether the client
+may go live."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

@@ -14,14 +14,15 @@ REASON = "known"  # of a line without a reason
 
 
 def normalize_name(test: str) -> str:
-    """Returns the name of a test as these files spell it. Blanks become single, and there is none before `#`, because
-    ` #` begins the reason."""
+    """Returns the name of a test as these files spell it: with single blanks, and without a blank before `#`, because `
+    #` begins the reason."""
     return " ".join(test.split()).replace(" #", "#")
 
 
 def read_allow_file(text: str, form: str, expected: str, read_cause: Callable[[str], T]) -> dict[tuple[T, str], str]:
-    """Returns the reasons of the lines. `form` is a regular expression for the first word of a line, and `read_cause`
-    reads this word. Raises ValueError with the number of the wrong line, and with what was `expected` there."""
+    """Returns the reason of each line, by its cause (a variant or a lie) and its test. `form` is a regular expression
+    for the cause, which is the first word of a line. `read_cause` reads this word. Raises ValueError with the number of
+    the wrong line, and with `expected`, which describes the form of a line."""
     line_form = re.compile(rf"(?P<cause>{form})\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
     allowed = {}
     for number, line in enumerate(text.splitlines(), 1):

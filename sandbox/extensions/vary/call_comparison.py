@@ -14,10 +14,11 @@ from sandbox.extensions.vary.runs import Reference
 from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 from sandbox.worlds.calls import cut
 
-ROWS_ASKED_MAX = 50  # of the last calls
+ROWS_ASKED_MAX = 50  # how many of the last calls are examined
 INITIATIONS = ("payment_", "standing_order_", "bulk_")
 READS = ("accounts", "account", "transactions")
-# An axis that settings decide is met by every call of these operations (or of all), because no code asks for it.
+# Operations by topic. No code asks for an axis that only changes settings. So each call of the operations of its topic
+# meets the axis. If the topic is not in the table, each call of any operation meets it.
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "initiation": INITIATIONS,
     "settling": ("payment_",),
@@ -27,7 +28,7 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "accounts": READS,
     "callback": INITIATIONS,
 }
-# Of axes that concern fewer operations than their topic.
+# Axes that concern other operations than their topic says.
 SIGNED = ("payment_initiation", "standing_order_initiation", "bulk_initiation")
 OPERATIONS_OF_AXES: Mapping[str, tuple[str, ...]] = {"signatures": SIGNED, "date_tolerance": SIGNED}
 
@@ -54,8 +55,8 @@ def list_lies_met(controls: Controls) -> list[dict[str, Any]]:
 def list_axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
     """Returns the axes that the calls met. The world reports an axis as met when its code reads the decision.
 
-    It cannot report an axis of `SET_BY_SETTINGS`, which only changes settings, because code reads a setting without
-    knowing the axis. Such an axis counts as met once an operation that it concerns was called.
+    The world cannot report an axis of `SET_BY_SETTINGS`. Such an axis only changes settings, and code reads a setting
+    without knowing the axis. The axis counts as met if an operation that it concerns was called.
     """
     operations = {row["operation"] for row in calls if row["operation"]}
     reported = {row["name"] for row in controls.listed("variants") if row["met"]}
@@ -71,7 +72,7 @@ def _do_settings_concern(axis: str, operation: str) -> bool:
 
 
 def fetch_explanation(controls: Controls, request_id: str) -> Mapping[str, Any]:
-    """Returns the explanation of a call, or an empty one if the world does not have it."""
+    """Returns the explanation of a call, or an empty mapping if the world does not have it."""
     try:
         explanation: Mapping[str, Any] = controls.call("GET", f"/explain/{quote(request_id, safe='')}").body
         return explanation
@@ -100,12 +101,13 @@ class RunCalls:
         self.reference = reference
 
     def describe_each(self, failed: int) -> list[str]:
-        """Returns a text for each failed test about its last call. All calls are in one list, because the tests ran one
-        after the other.
+        """Returns a text for each failed test, about the call at which the test probably failed.
 
-        A test that fails makes fewer calls than in the default run. So a place where such calls are missing is the end
-        of a failed test. If the numbers of such places and of failed tests differ, every text describes the first
-        place.
+        The calls of all tests are in one list, because the tests ran one after the other. A test that fails makes fewer
+        calls than in the default run. So each place in the list where calls of the default run are missing is taken for
+        the end of a failed test. If there are as many such places as failed tests, each text is about one place.
+        Otherwise every text is about the first place. If there is no such place, the texts are those of
+        `describe_changed_replies`.
         """
         if not self.rows:
             return [""] * failed
@@ -116,8 +118,10 @@ class RunCalls:
         return texts if len(texts) == failed else texts[:1] * failed
 
     def describe_changed_replies(self, failed: int) -> list[str]:
-        """Returns a text for each failed test, if no call is missing. The text describes a call that met an axis of the
-        variant and got another reply than in the default run."""
+        """Returns a text for each failed test, for a run in which no call is missing. The texts are about the calls
+        that met an axis of the variant and got another reply than in the default run. If there are as many such calls
+        as failed tests, each text is about one call. Otherwise every text is about the first of them, or about the last
+        call of the run if there is none."""
         places = [place for place in range(len(self.rows))[:CALLS_COMPARED_MAX] if self._has_changed(place)]
         places = [place for place in places if self._axes == self._list_axes_met_by(place)] or places
         if not places:
@@ -129,11 +133,11 @@ class RunCalls:
         return [f"{first}\n{hint}"] * failed
 
     def describe_last(self, place: int = -1) -> str:
-        """Returns a text about a call (by default the last) that may have made a test fail.
+        """Returns a text about the call that probably made a test fail. By default, this is the last call.
 
-        An axis may not have changed the reply to this call. Then the text is about the last earlier call whose reply an
-        axis changed, if there is such a call. If this call met no axis of the variant, adds the last earlier call that
-        did.
+        If an axis did not change the reply to the call at `place`, the text is about the latest call before it whose
+        reply an axis changed. If there is no such call, the text is about the call at `place`. If that call met no axis
+        of the variant, the text also has the latest call before it that did.
         """
         if not self.rows:
             return ""
@@ -183,8 +187,8 @@ class RunCalls:
         }
 
     def _has_changed(self, place: int) -> bool:
-        """Whether the call met an axis of the variant and got another reply than the same call of the default run.
-        False if the default run has no such call."""
+        """Whether the call met an axis of the variant and got another reply than its counterpart in the default run
+        (see `find_counterpart`). False if it has no counterpart."""
         counterpart = find_counterpart(self.rows, place, self.reference)
         if counterpart is None or IDS.sub("", counterpart) == IDS.sub("", self.reply(place)):
             return False
@@ -202,8 +206,9 @@ def find_divergences(calls: Rows, reference: Reference) -> list[int]:
 
 
 def find_counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
-    """Returns the reply of the default run to the same call. The n-th call of an operation has the n-th call of that
-    operation as its counterpart. Returns None if the default run has fewer calls of the operation."""
+    """Returns the reply to the counterpart of a call in the default run. The counterpart of the n-th call of an
+    operation is the n-th call of the same operation there. Returns None if the default run has fewer calls of the
+    operation."""
     key = call_key(calls[place])
     number = sum(call_key(row) == key for row in calls[:place])
     replies = [reply for other, reply in reference if other == key]

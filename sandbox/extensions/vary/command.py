@@ -40,7 +40,7 @@ OUTPUT_LINES = 40  # of a command that fails on the default bank
 
 @dataclass(frozen=True)
 class VaryTaskOptions(VaryOptions):
-    """What `vary` tries out, and what it reports."""
+    """The options that say what `vary` tries out, and what it reports."""
 
     strength: int | None = option_row(
         "So many axes at once.  [default: 2; with --lies: no axes]", type=click.IntRange(1, 3), default=None
@@ -66,7 +66,7 @@ class VaryTaskOptions(VaryOptions):
 
     @property
     def varied(self) -> "Space | None":
-        """The space of the axes to vary, or None if the runs only try lies."""
+        """The space of the axes to vary, or None if only lies are tried."""
         varies = not self.lies or self.strength is not None or bool(self.axes or self.only)
         return self.space if varies else None
 
@@ -121,9 +121,9 @@ def open_session(
     """Yields the object that runs the command, and the cache of its runs. Shows how many runs are done, and deletes the
     file of results after the block.
 
-    Exits with `failure_code` if the command fails on the default bank. Also exits with it if the block raises
-    NothingMet; `describe_nothing_met` returns the sentence about a command that made so many calls. Exits with STOPPED
-    if the user interrupts the block, and keeps the file of results.
+    Exits with `failure_code` if the block raises FailsByDefault or NothingMet. For NothingMet, prints the sentence that
+    `describe_nothing_met` returns for the number of calls that the command made. Exits with STOPPED if the user
+    interrupts the block, and keeps the file of results.
     """
     from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs
 
@@ -207,7 +207,8 @@ def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tel
     """Returns the verdict on the axes of the space, and with `tells_lies` on the lies too. If the space is None, judges
     only lies.
 
-    Raises FailsByDefault if a test fails on the default bank, and NothingMet if the calls meet no axis and no lie.
+    Raises FailsByDefault if a test fails on the default bank. Raises NothingMet if the calls meet no axis of the space,
+    and no lie that is tried could change a reply.
     """
     from sandbox.extensions.vary.lie_verdict import LieVerdict, judge_lies
     from sandbox.extensions.vary.runs import NothingMet

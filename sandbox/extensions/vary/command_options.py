@@ -1,4 +1,4 @@
-"""Options that `vary`, `ready`, `scenario run --vary` and `variants cover` share, and the output of verdicts."""
+"""Options that `vary`, `ready`, `scenario run --vary` and `variants cover` share. Also prints verdicts."""
 
 import os
 import sys
@@ -68,8 +68,8 @@ class CommandRunOptions:
 
     @cached_property
     def begin(self) -> dict[str, Any]:
-        """Returns the body with which every world is made; each run adds its variant. Exits if --at or --scenario is
-        wrong."""
+        """The body of the call that makes each world. Each run adds its variant to the body. Exits if --at or
+        --scenario is wrong."""
         from sandbox.banking.durations import read_instant
         from sandbox.scenarios import ScenarioErrors, load
         from sandbox.testing.start import Start, read_scenario_content
@@ -101,7 +101,8 @@ class VaryOptions:
 
     @cached_property
     def allowed(self) -> "Allowed[Variant]":
-        """Returns the breaks that the file of --allow lists. With --allow-write the file may be missing."""
+        """The breaks that the file of --allow lists. With --allow-write the file may be missing. Exits if --allow-write
+        has no file to write, or if the file is wrong."""
         from sandbox.extensions.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_lies is None and self.allow_write:
@@ -175,7 +176,7 @@ class VaryOptions:
 
 
 def print_line(line: str) -> None:
-    """Prints a line. On a terminal, BREAKS and FLAKY are coloured."""
+    """Prints a line. On a terminal, a first word such as BREAKS is coloured."""
     colours = {"BREAKS": "red", "FLAKY": "yellow", "UNNOTICED": "red"}
     word, _, text = line.partition(" ")
     if word in colours and sys.stdout.isatty():

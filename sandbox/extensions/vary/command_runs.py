@@ -41,12 +41,12 @@ class CommandRuns:
     command: Sequence[str]
     banks: Banks
     stopwatch: Callable[[], float]
-    begin: Mapping[str, Any] = field(default_factory=dict)  # of each world, beside its variants
+    begin: Mapping[str, Any] = field(default_factory=dict)  # the body with which each world is made
     junit: Path | None = None  # where the command writes its report by itself
     timeout: float | None = None
     world_suffix: str = ""  # of the names of worlds, because other commands may use the same server
     referee: bool = False  # whether to ask for its findings, and for the coverage
-    default_output: str = ""  # of the command where it fails on the default bank
+    default_output: str = ""  # the end of the command's output if it fails on the default bank
     reference: Reference = ()  # the calls of the default run
     _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
     _worlds: set[str] = field(default_factory=set)  # of the runs that are under way
@@ -55,7 +55,7 @@ class CommandRuns:
 
     @property
     def name(self) -> str:
-        """Returns the name of the whole command as a test."""
+        """The name under which the whole command counts as a test."""
         return " ".join(self.command)
 
     def __call__(self, variant: Variant) -> VariantRun:
@@ -63,14 +63,14 @@ class CommandRuns:
 
     def run(self, variant: Variant, export: bool = False) -> tuple[VariantRun, list[str]]:
         """Runs the command under the variant and returns its results. With `export`, also returns the worlds of the run
-        as texts."""
+        as texts, else an empty list."""
         with self.free_world(variant) as world:
             return self._run_in(world, variant, export)
 
     @contextmanager
     def free_world(self, variant: Variant) -> Iterator[str]:
-        """Reserves a name for a world and yields it. A number is added to the name if the same variant is running
-        already."""
+        """Yields a name for a world under this variant. No other run uses the name within the block. If the same
+        variant is running already, the name has a number."""
         names = (f"{variant.name}{'' if number == 1 else f'.{number}'}{self.world_suffix}" for number in count(1))
         with self._lock:
             world = next(name for name in names if name not in self._worlds)
@@ -111,15 +111,15 @@ class CommandRuns:
 
     def use_as_reference(self, default_run: VariantRun) -> None:
         """Stores the calls of the default run, with which the calls of failing runs are compared. If the user gave no
-        timeout, the timeout follows from the duration of this run."""
+        timeout, sets the timeout to a multiple of the duration of this run."""
         self.reference = default_run.reference
         if self.timeout is None:
             self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * default_run.seconds)
 
     def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
-        """Runs the command to its end. The command gets the bank's address in its words and in its environment.
+        """Runs the command to its end. The command finds the bank's address in its words and in its environment.
 
-        Returns its exit code (None after a timeout), the end of its output, and its duration in seconds.
+        Returns the exit code of the command (None after a timeout), the end of its output, and its duration in seconds.
         """
         words = [fill(word, {"url": url, "world": world, "junit": str(report)}) for word in self.command]
         with (folder / "output").open("w+b") as output:
@@ -190,7 +190,7 @@ class CommandRuns:
 
 
 def fill(word: str, values: Mapping[str, str]) -> str:
-    """Replaces {url}, {world} and {junit}; other braces stay."""
+    """Replaces {url}, {world} and {junit} in a word of the command by their values. Other braces stay."""
     for name, value in values.items():
         word = word.replace(f"{{{name}}}", value)
     return word
@@ -203,7 +203,7 @@ def find_last_line(output: str) -> str:
 
 
 class UnreadableReport(Exception):
-    """Raised if a file is not a JUnit report."""
+    """Raised if a file cannot be read as a JUnit report."""
 
 
 def read_report(path: Path) -> dict[str, Result]:

@@ -1,22 +1,22 @@
 """Covering sets: few variants in which every pair of values of every two axes occurs.
 
 The problem: a client may break where two values occur together. 150 axes have some 58,000 pairs of values, too many for
-a run each. But a variant gives each axis a value, so it has 12,000 pairs at once. A row is the list of these choices,
-one for each axis. The task is to find few rows that have all pairs (at strength 1 all values, at strength 3 all
-threes).
+a run each. But a variant gives each axis a value, so it has 12,000 pairs at once. The values of a variant, one for each
+axis, are called a row. The task is to find few rows that have all pairs. (At strength 1 they have all values, at
+strength 3 all combinations of 3 values.)
 
 A cause is a combination of choices that is known to break a test. A row with a cause fails, so it shows nothing about
 its other pairs. So a caller can ask for rows that do not contain certain causes.
 
 The design: a greedy search, as in AETG (Cohen, Dalal, Fredman and Patton 1997). A combination that no row has yet is
-called open. A row starts with an open combination. Then each axis gets the value that makes the most open combinations
-with the choices before it. Axes with many values come first, because they need the most rows. Chance decides among
-equal values, and the best of a few rows is taken.
+called open. A new row starts with an open combination. Then each other axis gets the value that makes the most open
+combinations with the choices that the row already has. Axes with many values come first, because they need the most
+rows. If several values are equally good, chance decides. Several rows are made in this way, and the best is taken.
 
-The invariant: `rows_with` has for each choice a number, whose bit n is set if row n contains the choice. So a
-combination is open exactly if its choices have no bit in common. Each row closes the combination that it starts with.
-If no row can have that combination, it is noted as impossible. No combination is opened again. So after one pass over
-all combinations, everything is covered.
+The invariant: `rows_with` has a number for each choice. Bit n of this number is set if row n contains the choice. So a
+combination is open exactly if the numbers of its choices have no bit in common. A combination with which a row started
+is no longer open. If no row can have a combination, it is noted as impossible. No combination becomes open again. So
+after one pass over all combinations, every possible combination is covered.
 
 Why not the smallest set: finding it is NP-hard, and would save a few runs of seconds each. Why no library: for 150 axes
 allpairspy finds 40 rows in 13 s, and covertable finds no rows within minutes. This search finds 29 rows in 1 s. Neither
@@ -61,11 +61,11 @@ def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Varian
 
 
 class RowIndex:
-    """An index of the variants that were run. It has a number for each choice. Bit n of this number is set if run n had
-    the choice.
+    """An index of the variants that were run. It has a number for each choice that is not a default value. Bit n of
+    this number is set if run n had the choice.
 
-    A session may have hundreds of runs and of causes. All goals share one index, so each run is entered only once. Bit
-    operations on the numbers find the rows that contain no cause of a goal.
+    A session may have hundreds of runs and of causes. All CoverageGoal objects share one index, so each run is entered
+    only once. Bit operations on the numbers find the runs that contain no cause.
     """
 
     def __init__(self, variants: Iterable[Variant] = ()) -> None:
@@ -89,8 +89,8 @@ class RowIndex:
         return rows
 
     def group_by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
-        """Returns a number for each choice of a space, with the bits of those `rows` that contain the choice. A run
-        that does not change an axis contains its default value."""
+        """Returns a number for each choice of the space. Bit n of this number is set if it is set in `rows` and run n
+        contains the choice. A run that does not change an axis contains its default value."""
         rows_of: dict[Choice, int] = {}
         for default, *other_choices in map(space.list_choices, space.axes):
             changed = {choice: self._changed.get(choice, 0) & rows for choice in other_choices}
@@ -99,7 +99,8 @@ class RowIndex:
 
 
 class CoverageGoal:
-    """The task to cover each combination that contains no cause, and the rows found for it. No row contains a cause."""
+    """The task to cover each combination that contains no cause, and the rows found for it. No row contains a cause. A
+    cause is a combination of choices that is known to break a test."""
 
     def __init__(self, space: Space, strength: int, causes: Iterable[Variant], done: RowIndex) -> None:
         self.space = space
@@ -119,8 +120,8 @@ class CoverageGoal:
         self.row_count += 1
 
     def find_rows(self, chance: Random) -> Iterator[Variant]:
-        """Finds rows until no combination is open. Adds each row and yields its variant. Adds the combinations that no
-        row can have to `impossible`."""
+        """Adds rows until each combination without a cause is in one of the rows. Yields the variant of each added row.
+        A combination that no row can have is added to `impossible` instead."""
         axes = sorted(self.space.axes, key=self._importance.__getitem__)
         for names in combinations(axes, self.strength) if axes else ():
             for combination in product(*map(self.space.list_choices, names)):
@@ -137,8 +138,8 @@ class CoverageGoal:
         return not reduce(and_, (self.rows_with[choice] for choice in combination))
 
     def gain(self, choice: Choice, row_bits: Sequence[int]) -> int:
-        """Returns how many more combinations the row would close if it also had the choice. `row_bits` has the number
-        in `rows_with` of each choice of the row."""
+        """Returns how many combinations that are in no row yet would be added to a new row by the choice. `row_bits`
+        are the numbers in `rows_with` of the choices that the new row already has."""
         return count_disjoint(self.rows_with[choice], row_bits, self.strength - 1)
 
     def count_row_gain(self, row: Collection[Choice]) -> int:
@@ -161,12 +162,13 @@ class CoverageGoal:
         return {axis: (not any(map(self.space.find_excluded_by, choices)), -len(choices)) for axis, choices in rows}
 
     def _find_best_row(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
-        """Returns the best of several rows that contain these choices, or None if no row can contain them."""
+        """Makes several rows that contain the choices `start`, and returns the row that covers the most combinations
+        that are in no row yet. Returns None if no row can contain `start`."""
         rows = [self._complete(start, chance) for _ in range(TRIES)]
         return max(filter(None, rows), key=self.count_row_gain, default=None)
 
     def _complete(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
-        """Returns a row with these choices and a value for each other axis, or None if there is no such row."""
+        """Returns a row with the choices `start` and a value for each other axis, or None if there is no such row."""
         axes = [axis for axis in self.space.axes if axis not in dict(start)]
         chance.shuffle(axes)
         axes.sort(key=self._importance.__getitem__)
@@ -186,8 +188,8 @@ class CoverageGoal:
 
 
 def count_disjoint(rows: int, sets: Sequence[int], size: int) -> int:
-    """Counts the ways to choose `size` numbers from `sets` so that no bit is set in both `rows` and every chosen
-    number."""
+    """Counts the ways to choose `size` of the numbers in `sets` such that no bit is set in all chosen numbers and in
+    `rows`."""
     if size == 0:
         return not rows
     if size == 1:

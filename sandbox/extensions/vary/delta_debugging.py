@@ -1,7 +1,7 @@
 """Delta debugging: finds the few choices of a failing variant that suffice to make a test fail.
 
 The problem: a variant of a covering set differs from the default bank in some 80 choices. One or two of them make the
-test fail, and are called the cause. To try a part of the choices takes a run, which takes seconds.
+test fail, and are called the cause. Each trial of a part of the choices is a run, which takes seconds.
 
 The design: the algorithm ddmin as published by Zeller and Hildebrandt ("Simplifying and Isolating Failure-Inducing
 Input", IEEE Transactions on Software Engineering 28, 2002). Split the choices into n parts, at first 2. If the test
@@ -10,8 +10,9 @@ that part. Else split into twice as many parts. A variant that was run before is
 the cache.
 
 The invariant: the test fails under the choices that are left. At the end it passes if any single one of them is left
-out, so each is needed. Of 80 choices, a cause of one choice takes at most 14 runs, a cause of two some 45. If the
-variant contains several causes, this search finds one, and other variants of the covering set show the others.
+out, so each is needed. Among 80 choices, a cause of 1 choice takes at most 14 runs, and a cause of 2 choices takes some
+45. If the variant contains several causes, this search finds one, and other variants of the covering set show the
+others.
 
 Why not try the likeliest causes first: that saves up to half of the runs, but rests on guesses about clients.
 """
@@ -29,7 +30,7 @@ FindFailing = Callable[[Sequence[Variant]], Variant | None]
 
 def minimize(failing: Variant, find_failing: FindFailing) -> Variant:
     """Returns a part of a failing variant under which the test still fails. The test passes if any one choice of this
-    part is left out. The part may be larger if the limit of runs was reached."""
+    part is left out. If the limit of runs was reached, the part may have choices that are not needed."""
     parts = 2
     while len(failing.changes) > 1:
         subsets = split(failing, parts)

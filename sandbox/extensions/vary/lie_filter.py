@@ -1,11 +1,11 @@
-"""Lets a world lie: the filter of replies that the setting `lie` switches on, and a list of the replies that it
+"""Lets a world lie. The setting `lie` switches on a filter of replies, and the world lists the replies that the filter
 changed.
 
 The setting has the name of a lie, or `listed`. With `listed`, no reply is changed, but the list shows what each lie
-would have changed. So one run of a suite shows which lies its calls can meet. With the setting `lie_as: failure`, a
-reply that the lie would change fails instead. So the tests that fail then need this reply.
+would have changed. So one run of a suite shows which lies could change a reply to its calls. With the setting `lie_as:
+failure`, a reply that the lie would change fails instead. So a test that fails in such a run needs this reply.
 
-The list is kept in memory with its world, also after a reset. It is not stored.
+The list is kept in memory as long as its world exists, also after a reset. It is not stored.
 """
 
 import threading
@@ -56,7 +56,8 @@ class ToldLie(NamedTuple):
 
 
 class ToldLies:
-    """The replies of one world that lies changed, and earlier values of the world for later lies."""
+    """The replies that lies changed in one world. Also has values of the world's earlier replies, which later lies may
+    use."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -85,7 +86,7 @@ def find_lies(world: World) -> ToldLies:
 
 
 def list_lies(world: World) -> list[dict[str, Any]]:
-    """Returns the rows of the control `GET /_sandbox/lies`."""
+    """Returns the reply of the control `GET /_sandbox/lies`: the replies that lies changed, or would have changed."""
     lies = find_lies(world)
     with lies.lock:
         return [row._asdict() for row in lies.rows]
@@ -126,7 +127,7 @@ def _filter_body(
     fail: Callable[[], Any],
 ) -> Any:
     """Returns a copy of the body that the world's lie has changed, or the same object if the lie changes nothing. With
-    `lie_as: failure`, calls `fail` where the lie would change the body."""
+    `lie_as: failure`, calls `fail` if the lie would change the body, and returns its result. Notes each change."""
     lies = find_lies(world)
     name = value_of(world.settings, LIE)
     fails = value_of(world.settings, TOLD_AS) == FAILURE
@@ -154,7 +155,8 @@ def _filter_body(
 
 
 def _remember(memory: Memory, operation: str, body: Any) -> None:
-    """Stores the true values of this flow. A later lie may show them in another flow."""
+    """Stores the payment id of an initiation, or the parameters of a callback. A later lie may show them in another
+    flow."""
     if operation in INITIATIONS:
         memory.note_payment(body["payment_id"])
     elif operation == CALLBACK:

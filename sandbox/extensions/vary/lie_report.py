@@ -1,4 +1,4 @@
-"""The verdict on lies as lines of a terminal, and as parts of the reports of `vary`."""
+"""The verdict on lies as lines for a terminal, and as parts of the reports of `vary`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,8 +33,8 @@ def describe_values(row: LieReading) -> str:
 
 def describe_lies(verdict: LieVerdict) -> Iterator[str]:
     """Yields the verdict on lies in lines. First come the lies that no test notices, with the tests that read them.
-    Then come the lies that some test notices, the lines of --allow-lies that are no longer needed, and the lies that no
-    call met."""
+    Then come the lies that some test notices, the lines of --allow-lies that are no longer needed, and the lies that
+    could change no reply."""
     groups = {
         lie: rows for lie, rows in group_by_lie(verdict.unnoticed).items() if not verdict.list_noticing_tests(lie)
     }
@@ -116,7 +116,8 @@ def make_lie_rules(verdict: LieVerdict) -> list[dict[str, Any]]:
 
 
 def make_lie_results(verdict: LieVerdict, rules_before: int) -> list[dict[str, Any]]:
-    """Returns SARIF results: an error for a test that read a lie and passed, a note if another test notices the lie."""
+    """Returns a SARIF result for each test that read a lie and passed. The result is a note if another test notices the
+    lie, else an error. `rules_before` is the number of rules in the report before the rules of lies."""
     return [
         {
             "ruleId": f"{RULE}{row.lie}",

@@ -1,14 +1,14 @@
 """The verdict on lies: which lies a test noticed, and which tests read a lie and passed nevertheless.
 
-The task: for each lie that the calls can meet, run the tests against a bank with that lie. A test that fails has
-noticed the lie. A test that passes is to be blamed only if it read the lie. If a run has only one test, that test has
-read it. If several tests share a world, one more run, the probe, shows which of them read the lie. In the probe, the
-replies that the lie would change fail. So a test that fails there needs these replies. Lies about the same replies
-share a probe.
+The task: for each lie that could change a reply to the tests' calls, run the tests against a bank with that lie. A test
+that fails has noticed the lie. A test that passes is to be blamed only if it read the lie. If a run has only one test,
+that test has read the lie. If several tests share a world, one more run, the probe, shows which of them read the lie.
+In the probe, the replies that the lie would change fail. So a test that fails there needs these replies. Lies about the
+same replies share a probe.
 
 The score counts lies: a lie is noticed if any test notices it, because then the suite as a whole does. The list names
-each test that read a lie and passed. It also names the tests that noticed the lie, which shows an assertion that only
-one of two tests has.
+each test that read a lie and passed. It also names the tests that noticed the lie. So a user sees that one test asserts
+a value and another test does not.
 """
 
 from collections import defaultdict
@@ -45,8 +45,8 @@ class LieReading:
 
 @dataclass(frozen=True)
 class LieVerdict:
-    """A LieReading for each lie and each test that read it, in one session. `ended` are lines of --allow-lies that are
-    no longer needed, because the test now notices the lie."""
+    """The results about lies of one session. `readings` has a LieReading for each pair of a lie and a test that read
+    it. `ended` are lines of --allow-lies that are no longer needed, because the test now notices the lie."""
 
     readings: tuple[LieReading, ...] = ()
     ended: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class LieVerdict:
 
     @property
     def believed(self) -> tuple[LieReading, ...]:
-        """The tests that read a lie which no test notices, unless the user allows it."""
+        """The readings of lies that no test notices and that the user does not allow."""
         return tuple(row for row in self.unnoticed if row.allowed is None and not self.list_noticing_tests(row.lie))
 
     @property
@@ -87,7 +87,8 @@ class LieVerdict:
 
 
 def make_reply_key(row: Mapping[str, Any]) -> Reply:
-    """Returns a key of the reply. Every reply of the run has a key of its own, also replies of other worlds."""
+    """Returns a key for the reply that a lie changed. No other reply of the run has this key, not even in another
+    world."""
     return row["operation"], row["nth"], row["request_id"], row["call"]
 
 
@@ -97,8 +98,8 @@ def make_telling_variant(lie: str, form: str = "") -> Variant:
 
 
 def judge_lies(runs: Runs) -> LieVerdict:
-    """Runs the tests under each lie that their calls can meet, and returns the verdict. Raises FailsByDefault if a test
-    fails without a lie, and NothingMet if no lie would change a reply."""
+    """Runs the tests under each lie that could change a reply to their calls, and returns the verdict. Raises
+    FailsByDefault if a test fails without a lie, and NothingMet if no lie would change a reply."""
     listed = runs.find_run(LISTING)
     if listed.failed:
         raise FailsByDefault(listed)
@@ -123,8 +124,8 @@ def judge_lies(runs: Runs) -> LieVerdict:
 
 
 def list_readings(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
-    """Yields a LieReading for each test that read the lie. In the run `probe`, the replies that the lie would change
-    fail. A test has read the lie if it fails under the lie or in the probe.
+    """Yields a LieReading for each test that read the lie. `run` is the run under the lie. In the run `probe`, the
+    replies that the lie would change fail. A test has read the lie if it fails in one of these two runs.
 
     Without a probe, every test counts as a reader. If no reader is found, yields one LieReading that names all tests.
     """
@@ -155,8 +156,8 @@ def check_name(lie: str) -> str:
 
 
 def allow_lies(verdict: LieVerdict, allowed: Allowed[str]) -> LieVerdict:
-    """Returns the verdict, in which the allowed lies have their reason. Adds to `ended` each line that is no longer
-    needed, because the test now notices the lie."""
+    """Returns the verdict in which each allowed reading has the user's reason. `ended` lists the lines of the file that
+    are no longer needed, because the test now notices the lie."""
     readings = tuple(
         row if row.noticed else replace(row, allowed=allowed.get((row.lie, normalize_name(row.test))))
         for row in verdict.readings

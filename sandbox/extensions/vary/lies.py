@@ -4,8 +4,8 @@ A lie has the form that the service gives, so every parser accepts it. A program
 the reply with what it knows, or if a test asserts the true value. A lie is a function that changes the body of a reply,
 or the parameters of a callback, in place. If the function changes nothing, there was no lie.
 
-A bank that is wrong is wrong in the same way each time. So a lie depends only on the true value. Only lies that confuse
-two flows also use what the bank said before.
+A bank that is wrong is wrong in the same way each time. So a lie depends only on the true value. Only a lie that
+confuses two flows, such as two payments, also uses values of earlier replies.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,8 +62,8 @@ class Memory:
 
 
 class Telling(NamedTuple):
-    """What a lie may use beside the body: values that the world gave earlier, and the call. `call` is None for a
-    callback."""
+    """The facts that a lie may use in addition to the body: values that the world gave earlier, and the call. `call` is
+    None for a callback."""
 
     memory: Memory
     call: Call | None = None
@@ -97,8 +97,9 @@ class Lie:
 
 
 def change(path: str, make_value: Callable[[Any], Any]) -> Tell:
-    """Returns a lie that changes the value at a path such as `creditor_account.iban`. Changes it in each entry of a
-    list on the path. Changes nothing where a part of the path is missing or null."""
+    """Returns the function of a lie that changes the value at a path such as `creditor_account.iban`. If the path leads
+    through a list, the function changes the value in each entry of the list. It changes nothing where a part of the
+    path is missing or null."""
     *outer, name = path.split(".")
 
     def tell(body: Body, about: Telling) -> None:
@@ -143,8 +144,9 @@ def lose_last(rows: list[Any]) -> list[Any]:
 
 
 def replace_status(false_status: str, *true: str) -> Tell:
-    """Returns a lie that shows `false_status` for what has one of the statuses `true`: a payment, an order, a file or a
-    bulk of it. The lie also removes reason and errors."""
+    """Returns the function of a lie that replaces each of the statuses `true` by `false_status`, and then also removes
+    the reason and the errors. It does so in the body, which is about a payment, an order or a file, and in each bulk of
+    a file."""
 
     def tell(body: Body, about: Telling) -> None:
         for row in (body, *body.get("bulks", ())):
@@ -234,7 +236,7 @@ def change_iban_of_accounts(body: Body, about: Telling) -> None:
 
 
 def give_balance_before(body: Body, about: Telling) -> None:
-    """Replaces the balance by an earlier balance, from before the last day with a booking."""
+    """Replaces the balance by the balance before the bookings of the last day that has bookings."""
 
     def booked_last(bank: Bank) -> Decimal:
         lines = bank.ledger.list_lines(body["iban"], body["currency"])
@@ -263,7 +265,7 @@ def double_line(body: Body, about: Telling) -> None:
 
 
 def add_foreign_line(body: Body, about: Telling) -> None:
-    """Replaces the first line by a line of another customer's account."""
+    """Replaces the first line by a line of another customer's account, if there is such a line."""
 
     def find(bank: Bank) -> dict[str, Any] | None:
         assert about.call is not None
@@ -291,7 +293,8 @@ def book_pending(body: Body, about: Telling) -> None:
 
 
 def repeat_page(body: Body, about: Telling) -> None:
-    """Changes a page after the first, so that its next page is the page itself. Does this once for each page."""
+    """Changes the link to the next page, so that it leads to the present page again. Does this only on pages after the
+    first, and only once for each page."""
     key = about.read_query("next")
     if key is None or key in about.memory.keys:
         return
@@ -311,8 +314,8 @@ def end_early(body: Body, about: Telling) -> None:
 
 
 def mix_up(name: str) -> Tell:
-    """Returns a lie that replaces the parameter `name` of a callback by the value from an earlier flow. Reverses the
-    parameter's text if no earlier flow has another value."""
+    """Returns the function of a lie that replaces the parameter `name` of a callback by the value from an earlier flow.
+    If no earlier flow has another value, the function reverses the text of the parameter."""
 
     def tell(body: Body, about: Telling) -> None:
         if name in body:

@@ -44,8 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Gives the options an explicit default value. Otherwise argparse would read the next word as the value of an
-    option."""
+    """Replaces `--bank-vary` and `--bank-ready` without a value by the same option with its default value. Otherwise
+    argparse would read the next word as the value."""
     defaults = {"--bank-vary": "--bank-vary=2", "--bank-ready": "--bank-ready=ready"}
     args[:] = [defaults.get(word, word) for word in args]
 

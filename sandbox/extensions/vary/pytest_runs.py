@@ -1,5 +1,5 @@
-"""`pytest --bank-vary`: runs each test again under variants of the axes that it met, and gives a verdict on each
-test."""
+"""`pytest --bank-vary`: runs each test again with other values of the axes that its calls met, and gives a verdict on
+each test."""
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +89,8 @@ def read_text_if_named(path: str | None) -> str:
 
 
 def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
-    """Returns the changed axes of a test's world. Leaves out axes that the test sets by itself."""
+    """Returns the values of axes that the present run changes in the test's world. Leaves out axes that the test sets
+    by itself."""
     changes = compose_variant(item).axes
     return {axis: value for axis, value in changes.items() if axis not in find_pinned_axes(start)}
 
@@ -115,7 +116,8 @@ def find_pinned_axes(start: "Start") -> frozenset[str]:
 
 
 def pytest_bank_ends(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
-    """Stores the axes that the test met, and its last call, before its world is dropped."""
+    """Stores what happened in the test's world, and a text about its last call, before the world is dropped. Does
+    nothing for tests that VaryPlugin does not run."""
     if VARIANT in item.stash:
         variant = item.stash[VARIANT]
         whole = variant == LISTING and item.config.getoption("--bank-ready") is not None
@@ -141,7 +143,8 @@ def pytest_bank_begins(item: pytest.Item, bank: BankFixture, start: "Start") -> 
 
 @dataclass
 class ReadySession:
-    """What `--bank-ready` collects in addition to the verdicts. At the end it writes the document."""
+    """The results that `--bank-ready` collects in addition to the verdicts. At the end of the session it writes the
+    document, which says whether the client may go live."""
 
     folder: Path
     accepted: Mapping[str, Acceptance]
@@ -152,7 +155,8 @@ class ReadySession:
     document: Mapping[str, Any] = field(default_factory=dict)
 
     def add(self, item: pytest.Item, runs: Runs) -> None:
-        """Adds the findings and the coverage of one test, and runs it under each night and each gateway fault."""
+        """Adds the findings and the coverage of one test. Then runs this test under each night and each gateway fault
+        (see conditions.py)."""
         listing = runs.find_run(LISTING)
         self.exports += item.stash[MET][0].exports  # of the run that was just made, or of none
         self.findings += listing.findings
@@ -186,8 +190,8 @@ def join_runs(name: str, runs: Sequence[ConditionRun]) -> ConditionRun:
 
 
 class NextTestOfModule:
-    """Stands for a next test in the same class and module, so that pytest keeps the fixtures of this class and
-    module."""
+    """A made-up next test in the same class and module. Because of it, pytest keeps the fixtures of this class and
+    module for the next run of the test."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -201,8 +205,8 @@ class NextTestOfModule:
 
 @dataclass(eq=False)
 class VaryPlugin:
-    """Runs each test that uses a bank. The first run is on the default bank. The others are under a covering set of the
-    axes that the test met."""
+    """Runs each test that uses the fixture `bank` several times. The first run is on the default bank. The others are
+    under the variants of a covering set of the axes that the test met."""
 
     space: Space
     strength: int
@@ -262,8 +266,8 @@ class VaryPlugin:
             call.outcome, call.longrepr = "failed", "\n\n".join(lines)
 
     def judge_lies(self, item: pytest.Item, runs: Runs) -> None:
-        """Runs one test under each lie that its calls can meet, and adds the verdict. A lie does not fail this test,
-        because a later test may notice it."""
+        """Runs one test under each lie that could change a reply to its calls, and adds the verdict. A lie that this
+        test does not notice does not fail the test, because a later test may notice the lie."""
         if self.tells_lies and not runs.find_run(DEFAULT_BANK).failed:
             runs.find_run(LISTING)
             if self.ready is not None:
@@ -273,8 +277,9 @@ class VaryPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A worker of xdist sends its verdicts to the controller. Otherwise, fails the session if no test notices a lie
-        that is not allowed. With --bank-ready, fails it if the client is not ready."""
+        """In a worker of xdist, sends the verdicts to the controller. Otherwise, fails the session if a test read a lie
+        that no test notices and that the user does not allow. With --bank-ready, fails the session if the client is not
+        ready."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[OUTPUT] = pickle.dumps((self.verdicts, self.ready))
@@ -323,7 +328,7 @@ class VaryPlugin:
 
 
 def make_run(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
-    """Returns the reports of one test as a run."""
+    """Makes a VariantRun from the reports on one run of a test."""
     notes, call = item.stash[MET]
     failed = next((report for report in reports if report.failed), None)
     result = Result(True) if failed is None else Result(False, describe_failure(failed), call)

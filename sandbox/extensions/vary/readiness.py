@@ -1,8 +1,9 @@
-"""Readiness: what runs of a suite say about each item, as one document with a digest.
+"""Readiness: makes one document of all runs of a suite. It has a verdict on each item (see ready_items.py) and a
+digest.
 
-The document rests on five instruments: the referee and the coverage of one run on the default bank, the axes, the
-lies, a gateway that fails, and nights at which clocks change. Each finding has a name that stays the same from run to
-run, so that a team can accept it with a reason and a date in `ready.yaml`:
+The facts in the document are from five sources: the referee and the coverage of one run on the default bank, the axes,
+the lies, a gateway that fails, and nights at which clocks change. Each finding has a name that stays the same from run
+to run, so that a team can accept it with a reason and a date in `ready.yaml`:
 
 accepted:
 - finding: lie/token_lasts
@@ -10,7 +11,8 @@ accepted:
   date: 2027-03-01
 
 The digest is the SHA-256 of the document without it, as JSON with sorted keys and no blanks. So it is the same on each
-machine, and a file whose text is not that of its content is refused.
+machine. `ready verify` refuses a file with a wrong digest, and a file whose text is not exactly what this module
+writes.
 """
 
 import json
@@ -57,7 +59,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """The reason why a finding is accepted, and the date."""
+    """The reason why a finding is accepted, and the date on which it was accepted."""
 
     reason: str
     date: str
@@ -75,8 +77,8 @@ class ConditionRun:
 
 
 def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
-    """Runs the tests under a condition, and returns the tests that fail. If any test fails, all tests run a second
-    time, and only a test that fails again counts."""
+    """Runs the tests under a night or a gateway fault (see conditions.py), and returns the tests that fail. If any test
+    fails, all tests run a second time, and only a test that fails again counts."""
     variant = Variant(((kind, name),))
     run = runs.find_run(variant)
     failures = {test: run.tests[test].failure for test in run.failed}
@@ -89,7 +91,7 @@ def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that the runs of a suite found."""
+    """The facts that all runs of a suite found."""
 
     verdict: Verdict
     findings: Sequence[Mapping[str, Any]]  # of the referee
@@ -104,7 +106,8 @@ class Evidence:
         return self.verdict.lies or LieVerdict()
 
     def merge_cells(self, kind: str) -> dict[str, bool]:
-        """Returns for each coverage cell of a kind, such as `operation`, whether any world has reached it."""
+        """Joins the coverage of all worlds. Returns for each cell of one kind whether any world has reached the cell.
+        The cells of the kind `operation`, for example, are the operations."""
         reached: dict[str, bool] = {}
         for part in self.coverage:
             for cell, is_met in part["cells"][kind].items():
@@ -113,7 +116,7 @@ class Evidence:
 
 
 def make_document(evidence: Evidence, accepted: Mapping[str, Acceptance], worlds: Sequence[Row] = ()) -> Row:
-    """Returns the document with its digest."""
+    """Returns the document with its digest. `worlds` are the rows of the exported worlds."""
     findings = list(list_findings(evidence, accepted))
     items = [describe_item(item, evidence, [row for row in findings if row["item"] == item.name]) for item in ITEMS]
     flaky = [{"test": test, "seen": text} for test, text in sorted(evidence.verdict.flaky.items())]
@@ -167,7 +170,7 @@ def describe_document(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def list_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iterator[Row]:
-    """Returns a row for each finding, with the name of its item. Findings with the same name share a row that lists all
+    """Yields a row for each finding, with the name of its item. Findings with the same name share a row that lists all
     their tests."""
     rows: dict[str, Row] = {}
     for row in (
@@ -185,10 +188,11 @@ def list_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Ite
 
 
 def list_referee_rows(evidence: Evidence) -> Iterator[Row]:
-    """Yields a row for each finding of the referee. If the world waives a finding, it is accepted, with the world's
-    reason.
+    """Yields a row for each finding of the referee. If the world's settings waive a finding, its row is accepted, with
+    the reason from the settings.
 
-    Waived findings come last. If several findings have the same name, the first one decides whether it is accepted.
+    Waived findings come last. Several findings may have the same name, and then `list_findings` takes `accepted` from
+    the first one. So such a name is accepted only if all its findings are waived.
     """
     for finding in sorted(evidence.findings, key=lambda finding: bool(finding["waved_off"])):
         call = finding["call"]

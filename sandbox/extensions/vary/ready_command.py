@@ -1,4 +1,5 @@
-"""The command `bank-sandbox ready`: one answer to "may we go live?", and `ready verify` of its file."""
+"""The command `bank-sandbox ready`, which says whether a client may go live, and `ready verify`, which checks its
+document."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,8 @@ NO_CALL = "The command made no call that says anything: it must call the address
 
 
 class ReadyGroup(click.Group):
-    """A command group. Its first word is the name of a subcommand, or else the words after `--` are a test command."""
+    """A command group whose words are either a subcommand, or `--` and a test command. The words after `--` become the
+    parameter `command`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         command: tuple[str, ...] = ()
@@ -44,7 +46,7 @@ class ReadyGroup(click.Group):
 
 @dataclass(frozen=True)
 class ReadyTaskOptions:
-    """How much `ready` tries, and where it writes its results."""
+    """The options that say how much `ready` tries, and where it writes its results."""
 
     strength: int = make_strength_row(default=1)
     output: Path = option_row(
@@ -108,7 +110,7 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
 
 def judge_command(options: ReadyOptions) -> dict[str, Any]:
     """Makes all runs, writes the worlds of the findings into the folder, and returns the document. Exits if the command
-    fails on the default bank, or if none of its calls meets an axis or a lie."""
+    fails on the default bank, or if no axis or lie makes a difference to its calls."""
     from sandbox.extensions.vary.readiness import make_document
     from sandbox.extensions.vary.runs import compute_fingerprint
 
@@ -176,8 +178,8 @@ def list_names(document: Mapping[str, Any]) -> Iterable[str]:
 
 
 def find_variant(name: str) -> Any:
-    """Returns the variant in the name of a finding, such as `lie/token_lasts`. Returns None for a finding of the
-    referee, because the default bank shows it."""
+    """Returns the variant that the name of a finding has, such as `lie/token_lasts`. Returns None for a finding of the
+    referee, because the run on the default bank shows it."""
     from sandbox.extensions.vary.space import read_variant
 
     kind, _, variant_text = name.partition("/")

@@ -38,7 +38,7 @@ ITEMS = (
     Item("time", "Days, cut-off times and nights at which clocks change are handled."),
 )  # fmt: skip
 OF_OPERATION = {operation: item.name for item in ITEMS for operation in item.operations}
-# Conditions that an item without operations rests on.
+# The names of the items without operations.
 SIGNING, ERRORS, RETRIES, LIMITS, TIME = "signing", "errors", "retries", "limits", "time"
 
 OF_TOPIC = {
@@ -76,7 +76,7 @@ LIES_OF = {
 }
 BY_LIE = {lie: item for item, lies in LIES_OF.items() for lie in lies}
 
-# By the beginnings of the names of rules; the longest that fits counts.
+# The beginnings of the names of rules. The longest beginning that fits decides the item of a rule.
 RULES_OF = {
     "initiation": ("status-never-asked", "final-by-callback", "outcome-unseen", "payment-of-another-psu",
                    "reference-constant"),

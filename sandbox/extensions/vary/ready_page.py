@@ -1,4 +1,4 @@
-"""A document of `ready` as one self-contained page, and as a badge."""
+"""Writes the document of `ready` as JSON, as a page that needs no other files, and as a badge."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""The worlds of a ready.json: writes them as files, and checks that a replay elsewhere has the same outcome."""
+"""Writes the worlds of a ready.json as files. Also checks on any machine that these files still replay with the same
+outcome."""
 
 import json
 import re
@@ -21,7 +22,7 @@ LISTS = ("payments", "standing-orders", "bulk-payments")
 WORLD = "verified"
 ROW = {"file", "sha256", "statuses", "referee"}
 WORLD_FILE = re.compile(r"worlds/[A-Za-z0-9_-]+\.jsonl")  # never outside of the folder
-WORLDS_MAX = 10  # that are exported: of the default run, and of the first findings
+WORLDS_MAX = 10  # the most exported worlds: those of the default run, then those of the first findings
 
 
 def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[dict[str, Any]]:
@@ -47,8 +48,8 @@ def make_local_controls() -> Controls:
 
 
 def describe_export(text: str) -> dict[str, Any]:
-    """Replays the file of a world. Returns how many initiations have each status at the end, and which rules of the
-    referee have findings.
+    """Replays the file of a world in a new sandbox. Returns how many initiations have each status at the end, and which
+    rules of the referee have findings.
 
     Raises ValueError if the text is not such a file, or if the replay ends in another way than the file says.
     """

@@ -66,7 +66,8 @@ def describe_cause(variant: Variant) -> Iterator[str]:
 
 
 def describe_details(broken: Break, again: str) -> Iterator[str]:
-    """Yields the error, the last call, which mistakes the axes show, and how to run the test again."""
+    """Yields the error, the last call, which mistakes the axes show, and how to run the test again. `again` is the
+    option of the command or of pytest that takes the variant."""
     if broken.result.failure:
         yield f"Seen: {broken.result.failure}"
     if broken.result.call:
@@ -123,7 +124,7 @@ def describe_rest(verdict: Verdict) -> Iterator[str]:
 
 
 def write_summary(verdict: Verdict) -> str:
-    """Returns one line with the scores and the numbers behind them."""
+    """Returns one line with the scores, and with the counts of axes, breaks and runs."""
     return f"{write_scores(verdict)}, {write_rest_of_summary(verdict)}"
 
 
@@ -135,8 +136,9 @@ def write_scores(verdict: Verdict) -> str:
 
 
 def write_rest_of_summary(verdict: Verdict) -> str:
-    """Returns the numbers after the scores in the summary, such as the axes that no call met, the breaks and the
-    runs."""
+    """Returns the part of the summary after the scores: how many axes no call met, how many breaks there are, and how
+    many tests and runs. If the session did not vary axes, it has the lies that could change no reply in place of axes
+    and breaks."""
     if not verdict.varied:
         unseen = len(verdict.lies.unseen) if verdict.lies else 0
         return f"{unseen} not met; {count(verdict.tests, 'test')}; {verdict.runs} runs."
@@ -292,7 +294,8 @@ FORMATS: dict[str, Callable[[Verdict], bytes]] = {
 
 
 def read_report_path(name: str) -> Path:
-    """Returns the path of a report. Raises ValueError if the format or the folder does not exist."""
+    """Returns the path of a report. Raises ValueError if the name's ending is not a format of reports, or if the folder
+    does not exist."""
     path = Path(name)
     if path.suffix not in FORMATS:
         raise ValueError(f"{name!r:.200}: a report ends with {', '.join(FORMATS)}")

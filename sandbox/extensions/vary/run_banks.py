@@ -2,12 +2,12 @@
 
 The problem: a suite may reset its world, load a scenario, or make worlds of its own and drop them. All these worlds
 must differ from the default bank as the variant of the run says. At the end, the run must know which axes the calls in
-all these worlds met, and which lies.
+all these worlds met, and which lies these worlds told.
 
-The design: each run has its own application with its own registry of worlds, which begins each world as the variant
-says. The application answers below `/worlds/NAME` of the shared server. Its default world is `/worlds/NAME` itself, and
-a world `x` of the suite is at `/worlds/NAME/worlds/x`. So worlds of two runs never share an address. Before a control
-ends a world or begins it again, the run stores the calls, axes and lies of this world.
+The design: each run has its own application with its own registry of worlds. This registry begins each world as the
+variant says. The application answers below `/worlds/NAME` of the shared server. Its default world is `/worlds/NAME`
+itself, and a world `x` of the suite is at `/worlds/NAME/worlds/x`. So worlds of two runs never share an address. Before
+a control ends a world or begins it again, the run stores the calls, axes and lies of this world.
 
 At a server elsewhere (--url), a run has one world. There, what happened before a reset is lost, and worlds that the
 suite makes do not have the variant.
@@ -52,7 +52,7 @@ READING = ("GET", "HEAD", "OPTIONS")
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Which facts about a world are stored, in addition to its calls and the axes that they met."""
+    """Which facts about a world `look_at` reads, in addition to the calls and the axes that they met."""
 
     lies: bool = False
     replies: bool = False  # explanations of calls, with their contents
@@ -62,8 +62,8 @@ class Looks:
 
 @dataclass
 class WorldNotes:
-    """What happened in the worlds of a run. `rows` are the calls. They have explanations if `Looks.replies` asks for
-    them."""
+    """The facts that were read from the worlds of a run. `rows` are the calls. They have explanations if
+    `Looks.replies` asks for them."""
 
     rows: list[Row] = field(default_factory=list)
     met: frozenset[str] = frozenset()
@@ -81,7 +81,8 @@ class WorldNotes:
         self.exports += other.exports
 
     def make_run(self, tests: Mapping[str, Result], **more: Any) -> VariantRun:
-        """Returns the run of these tests. `more` are its fields that the notes do not have."""
+        """Makes a VariantRun from these notes and the results of the tests. `more` has further fields of the
+        VariantRun, such as `seconds`."""
         return VariantRun(
             tests,
             self.met,
@@ -205,8 +206,8 @@ class OwnServer:
 
 
 def adapt_beginning(beginning: Beginning, server: Beginning, variant: Variant) -> Beginning:
-    """Returns the beginning of a world that the suite makes, changed as the variant of the run says. Keeps axes and
-    faults that the suite itself sets."""
+    """Returns the beginning of a world that the suite makes, changed as the variant of the run says. `server` is the
+    beginning of the run's default world. Keeps axes and faults that the suite itself sets."""
     settings = beginning.settings
     axes = {axis: value for axis, value in variant.axes.items() if is_at_default(settings, axis)}
     lines = [line for line in server.settings.extensions if line not in settings.extensions]
@@ -231,7 +232,7 @@ class LocalBank:
         self._probed_axis = probed_axis  # replies to calls that meet this axis fail
         self.url = f"{banks.url}/worlds/{name}"
         self.controls = own.controls
-        self._looks = looks  # of worlds that end before the run
+        self._looks = looks  # what is read from a world that ends before the run does
         self._noted = WorldNotes()
         self._lock = Lock()
 
@@ -248,7 +249,7 @@ class LocalBank:
     def _answer_or_fail(
         self, axis: str, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        """Answers a call of the bank's interface. Replaces the reply by a 500 if the call met the axis."""
+        """Answers a call of the bank's interface. If the call met the axis, replaces the reply by a 500."""
         world, _ = split_path(environ["PATH_INFO"])
         heads: list[Any] = []
 
@@ -301,7 +302,7 @@ class LocalBanks:
         self.url = ""
 
     def begin(self, name: str, body: Mapping[str, Any], variant: Variant, looks: Looks) -> LocalBank:
-        begin_world(self._server, name, body, variant)  # which refuses what is wrong
+        begin_world(self._server, name, body, variant)  # raises Refused if the body or the variant is wrong
         world = self._main.find(name)
         beginning = replace(world.beginning, faults=world.faults.rules)
         self._main.drop(name)

@@ -61,7 +61,8 @@ class FailsByDefault(Exception):
 
 
 class NothingMet(Exception):
-    """Raised if no call of the tests met an axis or a lie, so no variant makes a difference."""
+    """Raised if no call of the tests met an axis, or if no lie could change a reply. Then no variant makes a
+    difference."""
 
 
 Trial = Callable[[Variant], VariantRun]
@@ -70,9 +71,9 @@ Attempt = tuple[Variant, int]  # the number is 0 for the first run of a variant,
 
 @dataclass
 class Runs:
-    """The cache of runs. It runs a variant when the result is first asked for.
+    """The cache of runs. If the result of a variant is asked for and is not in the cache, runs the variant.
 
-    `spread` is `map`, or the `map` of a pool with `jobs` threads. Only one thread uses the cache.
+    `spread` is `map`, or the `map` of a pool with `jobs` threads. Only one thread calls the public methods.
     """
 
     trial: Trial
@@ -80,8 +81,8 @@ class Runs:
     spread: Callable[..., Iterable[Any]] = map
     jobs: int = 1
     report: Callable[[], None] = lambda: None  # called after each run
-    probes: bool = False  # whether a run can let the replies fail whose calls met an axis
-    expected: int = 1  # runs that are known to come, those that were asked for among them
+    probes: bool = False  # whether `trial` can run a variant with a probe (see Variant.add_probe)
+    expected: int = 1  # how many runs there will be, as far as known, with those that are done
     _runs: dict[Attempt, VariantRun] = field(default_factory=dict)
     _earlier: dict[Attempt, VariantRun] = field(default_factory=dict)  # of a stopped session, not asked for yet
 
@@ -107,7 +108,7 @@ class Runs:
         return (variant, 0) in self._runs
 
     def add(self, attempt: Attempt, run: VariantRun) -> None:
-        """Adds a run that other code made."""
+        """Adds a run that the caller made itself."""
         self._runs[attempt] = run
 
     def run_all(self, attempts: Iterable[Attempt]) -> None:
@@ -131,8 +132,8 @@ class Runs:
 
     def find_result(self, variant: Variant, test: str, number: int = 0) -> Result:
         """Returns the result of a test under a variant. If the run does not have the test although the default run has
-        it, the test has failed. In a partial run, or if the default run does not have the test either, the result is
-        UNKNOWN. This counts as passed."""
+        it, returns NOT_RUN, which is a failure. Returns UNKNOWN instead if the run is partial, or if the default run
+        does not have the test either. UNKNOWN does not count as a failure."""
         run = self.find_run(variant, number)
         if test not in run.tests and test not in self.find_run(DEFAULT_BANK).tests:
             return UNKNOWN
@@ -161,13 +162,14 @@ class Runs:
 
 
 def compute_fingerprint(*parts: Any) -> str:
-    """Returns a digest of the command and its axes. A session uses only results that were stored with the same
-    digest."""
+    """Returns a digest of these parts, such as the command and its axes. A session uses only results that were stored
+    with the same digest."""
     return blake2b(json.dumps(parts, sort_keys=True, default=list).encode(), digest_size=16).hexdigest()
 
 
 class ResultsFile:
-    """A file to which each run is added at its end. After an interrupt, the next session continues from this file."""
+    """A file to which each run is written when it ends. After an interrupt, the next session continues from this file.
+    `about` is a digest of the session (see `compute_fingerprint`)."""
 
     def __init__(self, path: Path, about: str, fresh: bool = False) -> None:
         self.path = path
@@ -189,8 +191,8 @@ class ResultsFile:
         self.path.unlink(missing_ok=True)
 
     def _read(self, about: str) -> list[str]:
-        """Returns the lines of a session with the same digest. Returns no lines if the digest differs. The last line
-        may be incomplete."""
+        """Returns the lines of the runs in the file. Leaves out an incomplete last line. Returns no lines if there is
+        no such file, or if its first line has another digest than `about`."""
         try:
             head, *lines = self.path.read_text(encoding="utf-8").split("\n")
             return lines[:-1] if json.loads(head) == {HEAD: about} else []

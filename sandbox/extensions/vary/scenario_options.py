@@ -1,4 +1,4 @@
-"""The options by which `bank-sandbox scenario run` also plays scenarios where the bank differs."""
+"""The options by which `bank-sandbox scenario run` plays each scenario again under variants of the bank."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -85,7 +85,7 @@ class ScenarioVarying(VaryOptions):
 
 
 def make_trial(script: "Script", url: str, key: str | None, world_suffix: str) -> "Callable[[Variant], VariantRun]":
-    """Returns the function that plays a scenario under a variant."""
+    """Returns a function that plays the scenario under a variant and returns the run."""
     from sandbox.extensions.vary.call_comparison import RunCalls
     from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
     from sandbox.extensions.vary.runs import Result

@@ -3,24 +3,25 @@
 A row is a variant of a covering set. A cause of a test is a combination of few choices that suffices to make it fail. A
 call meets an axis if its answer may depend on that axis.
 
-The problem: a client that breaks on one value fails in every row that has this value. So no test passes there, and the
-other pairs of values in these rows stay untested. The task is that each test passes every pair of values that contains
-no cause of its own.
+The problem: a test that breaks on one value fails in every row that has this value. So the failures show nothing about
+the other pairs of values in these rows. The task is to let each test pass every pair of values that contains no cause
+of this test.
 
 The design: run a row. If tests fail, find the causes at once, because a cause such as a gateway that answers 502 would
-spoil most of the next rows. Then plan again. For the tests with the same causes, plan rows without these causes. These
-rows cover all pairs that are in no earlier row without these causes. Other tests get rows of their own, which may
-contain these causes.
+spoil most of the next rows. Then plan the next rows anew. For the tests with the same causes, plan rows that contain
+none of these causes. Together with such rows that were run already, they cover all pairs without a cause. Other tests
+get rows of their own, which may contain these causes.
 
-The invariant: before a row is planned, every failure so far has a cause. So a test has passed each variant that
-contains no cause of its own (or the command did not report the test, which counts as passed). Each row either has a new
-pair or shows a new cause, and a test has at most `CAUSES_MAX` causes. So the search ends, and then the task is done.
+The invariant: before a row is planned, every failure so far has a known cause. So a test has passed each variant that
+contains no cause of the test (or the command did not report the test, which counts as passed). Each row either has a
+new pair or shows a new cause, and a test has at most `CAUSES_MAX` causes. So the search ends, and then the task is
+done.
 
 Tests of a command may share a world. There a test may fail because an earlier test no longer makes the same calls. For
-example, the gateway fails the first call of an operation, and the test that usually makes that call has already failed.
-A choice belongs to the cause of a test only if the test's own calls met its axis. So if a cause has several choices and
-one of them alone breaks another test, one more run is made. In this run, each call that meets the axis of that choice
-fails. A test that passes there did not meet the axis.
+example, the gateway fails the first call of an operation, and the test that usually makes that call has already failed
+before it. Then the next test makes the first call. But a choice belongs to the cause of a test only if the test's own
+calls met its axis. So if a cause has several choices and one of them alone breaks another test, one more run is made.
+In this run, each call that meets the axis of that choice fails. A test that passes there did not meet the axis.
 
 Axes that no call met cannot make a difference and are not varied. Under a variant, the tests may make calls that meet
 more axes. These axes are covered from then on.
@@ -42,7 +43,8 @@ ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A test, and a variant of few axes under which it fails. `allowed` is the reason if the user allows the break.
+    """A test, and a variant of few axes under which it fails. `allowed` is the user's reason if the user allows the
+    break, else None.
 
     Tests may share a world, and then the test may pass under `variant` alone. `rerun` is the larger variant under which
     it fails for certain, or None if `variant` is enough.
@@ -73,13 +75,13 @@ class Causes:
         return frozenset(broken.variant for broken in self.breaks)
 
     def explains(self, failing: Variant) -> bool:
-        """Whether a failure under this variant needs no search. This is so if the variant contains a known cause, or if
-        the causes are complete."""
+        """Whether the cause of a failure under this variant is known, so no search is needed: the variant contains a
+        known cause. Also returns True if no more causes of this test are searched (see `is_complete`)."""
         return self.is_complete or any(failing.holds(cause) for cause in self.variants)
 
 
 class Search:
-    """Runs variants and finds the causes of failures. It has the runs and the causes so far."""
+    """Runs variants and finds the causes of failures. Holds the runs so far, and the causes of each test."""
 
     def __init__(self, runs: Runs, space: Space, strength: int, chance: Random) -> None:
         self.runs = runs
@@ -99,7 +101,8 @@ class Search:
         return self.causes.get(test, Causes())
 
     def cover(self) -> None:
-        """Runs rows until each test has passed every combination that contains no cause of its own."""
+        """Runs variants until each test has passed every combination of `strength` choices that contains no cause of
+        the test. Leaves out tests for which no more causes are searched, such as flaky tests."""
         planned = list(self.plan())
         self.runs.expected = self.runs.count + len(planned)
         rows = iter(planned)
@@ -112,10 +115,9 @@ class Search:
         self.confirm()
 
     def plan(self) -> Iterator[Variant]:
-        """Yields the variants that are still to be run if no other test fails.
-
-        Rows for the tests with many causes come first, because most of these rows count for the other tests too.
-        """
+        """Yields the variants that are still to be run, as far as the causes that are known now show. Plans rows for
+        one set of causes at a time. The largest sets come first, because most of their rows also count for the tests
+        with other causes."""
         space = self.space.select_axes(self.met)
         run_rows = RowIndex(self.runs.variants)
         goals = [CoverageGoal(space, self.strength, causes, run_rows) for causes in self.list_cause_sets()]
@@ -127,8 +129,9 @@ class Search:
                 yield row
 
     def list_cause_sets(self) -> list[frozenset[Variant]]:
-        """Returns the different sets of causes that the tests have. Leaves out tests whose causes are complete. Each
-        set also has the causes of the command as a whole."""
+        """Returns the different sets of causes that the tests have. Leaves out tests whose causes are complete. The
+        command as a whole may also have failed, in addition to its tests. The causes of such failures are in each set.
+        """
         tests_by_default = self.runs.find_run(DEFAULT_BANK).tests
         of_command = (causes.variants for test, causes in self.causes.items() if test not in tests_by_default)
         shared = frozenset[Variant]().union(*of_command)
@@ -136,7 +139,8 @@ class Search:
         return list(dict.fromkeys(causes.variants | shared for causes in tests if not causes.is_complete))
 
     def explain_failures(self) -> bool:
-        """Finds a cause for each failure that no known cause explains. Returns whether it found any."""
+        """Finds a cause for each failure that no known cause explains. Returns whether it found a new cause or a flaky
+        test."""
         before = self.causes.copy()
         while variants := self.runs.variants[self.explained_count :]:
             self.explained_count += len(variants)
@@ -147,12 +151,12 @@ class Search:
         return self.causes != before
 
     def add_cause(self, test: str, failing: Variant) -> Causes:
-        """Finds a cause of the test's failure under this variant. Returns all causes of the test, or Causes that only
-        say that the test is flaky.
+        """Finds a cause of the test's failure under the variant `failing`. Returns the causes of the test that were
+        known before, and the new one. If the test is flaky, returns Causes that only say so.
 
         A test is flaky if a second run of the same variant has another result. So the default bank, the failing variant
-        and the cause are run twice. The search starts at the smallest part of the variant under which the test has
-        failed before, such as the cause of another test.
+        and the cause are run twice. The search starts at the smallest part of `failing` under which the test is known
+        to fail. Such a part may be the cause of another test.
         """
         self.runs.run_all([(DEFAULT_BANK, 1), (failing, 1)])
         if not (flaky := self.runs.find_contradiction(test)):
@@ -168,23 +172,23 @@ class Search:
         return Causes((*self.find_causes(test).breaks, broken))
 
     def select_own_part(self, test: str, cause: Variant) -> Variant:
-        """Returns the cause without the choices about axes that this test did not meet. Returns the whole cause if this
-        leaves no choice, or if runs of this kind cannot have a probe."""
+        """Returns the cause without the choices that only break other tests (see `is_of_others`). Returns the whole
+        cause if no choice would be left, or if the runs cannot have a probe (see `Variant.add_probe`)."""
         if not self.runs.probes or len(cause.changes) == 1:
             return cause
         own = Variant(tuple(choice for choice in cause.changes if not self.is_of_others(test, choice)))
         return own if own.changes else cause
 
     def is_of_others(self, test: str, choice: Choice) -> bool:
-        """Whether the choice breaks only other tests. It must break another test alone, and this test must pass while
-        every call that meets the axis fails."""
+        """Whether the choice breaks other tests, but not this test. This is so if another test fails under this choice
+        alone, and if this test passes a run in which every call that meets the choice's axis fails."""
         alone = Variant((choice,))
         breaks_others = any(name != test for name in self.runs.list_failed_tests(alone))
         return breaks_others and self.runs.has_passed(alone.add_probe(choice[0]), test)
 
     def confirm(self) -> None:
-        """Checks each cause whose test passed under a larger variant, by a second run of the cause. Marks a test as
-        flaky if it both passed and failed under the same variant."""
+        """Runs a cause up to ATTEMPTS times if its test passed under a variant that contains this cause. Marks a test
+        as flaky if it both passed and failed under the same variant."""
         for test in self.runs.tests:
             passed = [variant for variant in self.runs.variants if self.runs.has_passed(variant, test)]
             for cause in self.find_causes(test).variants:

@@ -2,7 +2,8 @@
 
 An axis is a point on which a real bank may have decided otherwise, with its possible values. A choice is an axis and
 one of its values. The default bank has the first value of each axis; messages call it the bank of today. A variant is
-the list of choices in which another bank differs from it. A call meets an axis if its answer may depend on that axis.
+the list of choices in which a bank differs from the default bank. A call meets an axis if its answer may depend on that
+axis.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from sandbox.reader.tree import quote, suggest
 
 Choice = tuple[str, str]  # an axis and one of its values, or one of OTHERS with one of its values
 LIE = "lie"  # a setting of this extension
-PROBE = "probe"  # beside axes: an axis at which replies fail, which says who met it
+PROBE = "probe"  # its value is an axis; replies to calls that meet this axis fail (see Variant.add_probe)
 # What may stand beside axes, with its values.
 OTHERS: dict[str, Callable[[], tuple[str, ...]]] = {
     LIE: lambda: load_added_settings()[LIE].words,
@@ -34,8 +35,8 @@ TOPIC_GROUPS = {"money": ("initiation", "settling", "standing orders", "files")}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variant:
-    """A bank that differs from the default bank in these choices, which are sorted by name. A choice has a value of an
-    axis, or names a lie, a night or a gateway fault (see conditions.py)."""
+    """A bank that differs from the default bank in `changes`, which are sorted by name. A change is a value of an axis,
+    a lie, or a night or gateway fault (see conditions.py)."""
 
     changes: tuple[Choice, ...] = ()
 
@@ -45,7 +46,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """A name for a world or a file. Equal variants have equal names."""
+        """A name for a world or a file. Equal variants have equal names. The default bank has the name `today`."""
         if not self.changes:
             return "today"
         return f"variant-{blake2b(str(self).encode(), digest_size=DIGEST_BYTES).hexdigest()}"
@@ -59,8 +60,9 @@ class Variant:
         return set(other.changes) <= set(self.changes)
 
     def add_probe(self, axis: str) -> "Variant":
-        """Returns this variant with a probe for an axis. In a run under it, the bank answers 500 to each call that
-        meets the axis, so a test that still passes did not meet the axis."""
+        """Returns this variant with a probe for an axis. In a run under the returned variant, the bank answers 500 to
+        each call that meets the axis. So a test that passes in such a run does not need any call that meets the axis.
+        """
         return Variant((*self.changes, (PROBE, axis)))
 
     @property
@@ -82,7 +84,7 @@ class Variant:
 
     @property
     def night(self) -> str | None:
-        """The time at which the bank's clock starts, or None if the variant has no night."""
+        """The time at which the bank's clock starts if the variant has a night (see conditions.py), else None."""
         return next((NIGHTS[value].at for name, value in self.changes if name == NIGHT), None)
 
     @property
@@ -96,7 +98,7 @@ class Variant:
 
 
 DEFAULT_BANK = Variant()
-LISTED = "listed"  # no lie is told, and those that could be are listed
+LISTED = "listed"  # no lie is told, but the world lists the replies that each lie would change
 LISTING = Variant(((LIE, LISTED),))
 
 
@@ -177,8 +179,8 @@ def split_names(text: str | None) -> list[str]:
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
     """Reads a variant such as `final_status=ACSP,night=leap_day`. Each name is an axis of the space (by default any
-    axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value. Its text suggests the most similar
-    one."""
+    axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value. The text of the error suggests the
+    most similar name or value."""
     space = space or make_space(within=False)
     values_by_axis: dict[str, str] = {}
     other_changes: list[Choice] = []

@@ -119,7 +119,7 @@ def cover(options: CoverOptions) -> None:
 
 
 def describe_cover(cover: "Cover", seed: int) -> dict[str, Any]:
-    """Returns the covering set as JSON: each world with a value for every axis."""
+    """Returns the covering set as data for JSON. Each world has a value for every axis."""
     space = cover.space
     return {
         "strength": cover.strength,
@@ -143,7 +143,7 @@ def write_scenarios(cover: "Cover", folder: Path) -> None:
 
 
 def begin_worlds(cover: "Cover", options: CoverOptions) -> None:
-    """Makes a world for each variant, all with the same seed, so that only their variants differ."""
+    """Makes a world for each variant. All worlds have the same seed, so only their variants differ."""
     from sandbox.client import Controls
     from sandbox.commands.remote import RemoteWorld
 

@@ -1,4 +1,5 @@
-"""The verdict on a client: the axes that break it, the axes that it withstands, and the axes that it never met."""
+"""The verdict on a client: the axes that break it, the axes that it withstands, and the axes that none of its calls
+met."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The ru
 
 @dataclass(frozen=True)
 class Verdict:
-    """The results of a session."""
+    """The results of one session, in which the tests were run against variants of the bank."""
 
     space: Space  # the axes that were asked for
     strength: int
@@ -27,7 +28,7 @@ class Verdict:
     variants: int = 0  # of the covering set, without the default bank
     runs: int = 0
     again: str = "--variants"  # the option that runs a variant again
-    ended: tuple[str, ...] = ()  # lines of allowed breaks that no longer break
+    ended: tuple[str, ...] = ()  # lines of the --allow file whose test no longer breaks
     lies: LieVerdict | None = None  # if lies were told
 
     @property
@@ -94,16 +95,16 @@ def merge(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def read_allowed(text: str, space: Space | None = None) -> Allowed[Variant]:
-    """Returns the breaks that the text of an --allow file lists. The space must have their axes (by default it has all
-    axes). Raises ValueError with the number of the wrong line."""
+    """Reads the text of an --allow file, which lists the breaks that the user allows. A line may only name axes of the
+    space (by default any axis). Raises ValueError with the number of the wrong line."""
     return read_allow_file(
         text, r"[^\s=,]+=\S+", "AXIS=VALUE, the name of a test and", partial(read_variant, space=space)
     )
 
 
 def allow(verdict: Verdict, allowed: Allowed[Variant]) -> Verdict:
-    """Returns the verdict, in which allowed breaks have their reason. `ended` gets the allowed lines that are no longer
-    needed: the test ran and met the axes, but did not break."""
+    """Returns the verdict in which each allowed break has the user's reason. `ended` lists the lines of the file that
+    are no longer needed, because the test ran and the axes were met, but the test did not break."""
     keys = [(broken.variant, normalize_name(broken.test)) for broken in verdict.breaks]
     breaks = tuple(replace(broken, allowed=allowed.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
     steady = set(map(normalize_name, verdict.tests)) - set(map(normalize_name, verdict.flaky))
