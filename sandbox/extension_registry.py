@@ -30,8 +30,8 @@ class Extension:
     """The additions of one package to the program. docs/extend.md has an example.
 
     Most fields that are a text hold the address `package.module:name` of a tuple of rows or of an object. Most fields
-    that are a mapping hold such an address for each key. The exceptions are `name`, `groups` and `package`, whose
-    comments explain them, and `pytest` and `extends`, which hold names of modules.
+    that are a mapping hold such an address for each key. There are exceptions: `groups` has the name of a group for
+    each key, `pytest` and `extends` hold names of modules, and `name` and `package` are plain names.
     """
 
     name: str

@@ -98,8 +98,8 @@ def write_order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> di
 
 
 def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
-    """Whether the value can be a word of the step. If not, the value needs the step's word `body`, because the player
-    of scenarios would send another JSON type, such as a text instead of a number."""
+    """Whether the value can be written as a word of the step. If not, it must be in the step's word `body`, because the
+    player of scenarios would send another JSON type, such as a text instead of a number."""
     kind = table.by_path[path].kind
     if path == "creditor_address":
         return isinstance(value, dict)

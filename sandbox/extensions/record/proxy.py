@@ -111,7 +111,7 @@ class BankRecorder:
     def _record(
         self, request: httpx.Request, body: bytes, response: httpx.Response | None, raw: bytes, began: float
     ) -> None:
-        """Masks a call, so replaces its secrets and personal data, and writes it to the file. If an error occurs, the
+        """Masks a call (replaces its secrets and personal data), and writes it to the file. If an error occurs, the
         call is not written and the error is noted in `failures`. The client gets its reply in both cases."""
         with self._lock, suppress_and_count(self.failures):
             self._begun += 1

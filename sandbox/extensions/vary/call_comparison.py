@@ -81,8 +81,8 @@ def fetch_explanation(controls: Controls, request_id: str) -> Mapping[str, Any]:
 
 
 def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bool:
-    """Whether a call met an axis. `reported` are the axes in the call's explanation. The explanation lists axes that
-    only change settings for every call, so for such an axis the operation decides."""
+    """Whether a call met an axis. `reported` are the axes in the call's explanation. If an axis only changes settings,
+    the explanation of every call lists it. So for such an axis, the operation of the call decides."""
     if axis in SET_BY_SETTINGS:
         return operation is not None and _do_settings_concern(axis, operation)
     return axis in reported

@@ -44,7 +44,7 @@ def make_results_row(name: str) -> Any:
 
 @dataclass(frozen=True)
 class CommandRunOptions:
-    """How `vary` and `ready` run a test command."""
+    """The options that say how `vary` and `ready` run a test command."""
 
     command: tuple[str, ...] = make_argument_row()
     jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
@@ -63,7 +63,7 @@ class CommandRunOptions:
 
     @property
     def at_once(self) -> int:
-        """How many runs are made at once. It is 1 if all runs write to the same file."""
+        """How many runs are made at once. With --junit it is 1, because all runs write to the same file."""
         return 1 if self.junit else self.jobs
 
     @cached_property
@@ -116,9 +116,9 @@ class VaryOptions:
         return self._read(self.allow_lies, "--allow-lies", read_allowed_lies)
 
     def _read(self, path: Path | None, option: str, read: "Callable[[str], Allowed[T]]") -> "Allowed[T]":
-        """Reads the file of --allow or --allow-lies by the function `read`. Allows nothing if the option is missing, or
-        if the file is missing and --allow-write will write it. Exits with an error if the file cannot be read or is
-        wrong."""
+        """Reads the file of --allow or --allow-lies by the function `read`. Returns an empty dictionary if the option
+        is missing, or if the file is missing and --allow-write will write it. Exits with an error if the file cannot be
+        read or is wrong."""
         if path is None or (self.allow_write and not path.exists()):
             return {}
         try:

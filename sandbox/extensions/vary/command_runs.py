@@ -208,7 +208,7 @@ class UnreadableReport(Exception):
 
 def read_report(path: Path) -> dict[str, Result]:
     """Returns the result of each test in a JUnit file by the test's name. Leaves out skipped tests. If several tests
-    have the same name, the result is that of a failed one. Raises UnreadableReport."""
+    have the same name and any of them failed, the result is a failure. Raises UnreadableReport."""
     try:
         if path.stat().st_size > BYTES_MAX:
             raise UnreadableReport(f"{path} is over {BYTES_MAX} bytes")

@@ -89,7 +89,7 @@ class RowIndex:
         return rows
 
     def group_by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
-        """Returns a number for each choice of the space. Bit n of this number is set if it is set in `rows` and run n
+        """Returns a number for each choice of the space. Bit n of this number is set if `rows` has bit n and run n
         contains the choice. A run that does not change an axis contains its default value."""
         rows_of: dict[Choice, int] = {}
         for default, *other_choices in map(space.list_choices, space.axes):

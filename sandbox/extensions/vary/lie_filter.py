@@ -42,8 +42,8 @@ ABSENT = "nothing"
 
 
 class ToldLie(NamedTuple):
-    """A reply that a lie changed, or would have changed. `nth` is the number of the reply among those of the same
-    operation, from 1."""
+    """A reply that a lie changed, or would have changed. It is the `nth` reply of the operation in its world, counted
+    from 1."""
 
     lie: str
     operation: str

@@ -69,7 +69,7 @@ class LieVerdict:
 
     @property
     def unnoticed(self) -> tuple[LieReading, ...]:
-        """The tests that read a lie and passed. Lies that no test notices come first."""
+        """The readings in which a test read a lie and passed. Lies that no test notices come first."""
         green = [reading for reading in self.readings if not reading.noticed]
         return tuple(sorted(green, key=lambda reading: bool(self.list_noticing_tests(reading.lie))))
 

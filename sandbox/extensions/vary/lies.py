@@ -47,8 +47,8 @@ Tell = Callable[[Body, "Telling"], None]
 
 @dataclass
 class Memory:
-    """The payment ids and callbacks that a world gave earlier. A lie that confuses two flows takes its values from
-    here."""
+    """The payment ids and callbacks that a world gave earlier. A lie that confuses two flows, such as two payments,
+    takes its values from here."""
 
     payments: list[str] = field(default_factory=list)
     callbacks: list[dict[str, str]] = field(default_factory=list)

@@ -129,8 +129,9 @@ def pytest_bank_ends(item: pytest.Item, bank: BankFixture, start: "Start") -> No
 
 
 def pytest_bank_start(item: pytest.Item, start: "Start") -> "Start | None":
-    """Returns the start of a test's world, with the clock set to the night under which the test runs (see
-    conditions.py). Returns None if the variant of the test has no night, or if a marker of the test sets the time."""
+    """Returns the options with which a test's world starts, with the clock set to the night under which the test runs
+    (see conditions.py). Returns None if the variant of the test has no night, or if a marker of the test sets the time.
+    """
     night = compose_variant(item).night
     sets_time = any("at" in mark.kwargs for mark in item.iter_markers("bank"))
     return None if night is None or sets_time else replace(start, at=night)

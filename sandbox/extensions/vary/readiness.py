@@ -327,7 +327,8 @@ def limit_names(names: Sequence[str]) -> Iterable[str]:
 
 
 def find_accepted(path: Path | str | None) -> dict[str, Acceptance]:
-    """Returns the accepted findings of a file, or of `ready.yaml` if no file is named. Raises as read_accepted does."""
+    """Returns the accepted findings of the file, or of `ready.yaml` if `path` is None. Returns an empty dictionary if
+    `path` is None and there is no `ready.yaml`. Raises the same errors as `read_accepted`."""
     if path is None and not Path(ACCEPTED).exists():
         return {}
     return read_accepted(Path(path or ACCEPTED))

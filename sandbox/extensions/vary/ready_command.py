@@ -128,7 +128,8 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
 
 def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evidence":
     """Runs the command with the referee, and under axes, lies, nights and gateway faults. Returns what these runs
-    found. Raises FailsByDefault and NothingMet."""
+    found. Raises FailsByDefault if a test fails on the default bank, and NothingMet if no axis and no lie makes a
+    difference."""
     from sandbox.extensions.vary.command import judge_all
     from sandbox.extensions.vary.command_options import read_space
     from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS

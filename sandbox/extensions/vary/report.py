@@ -129,8 +129,7 @@ def write_summary(verdict: Verdict) -> str:
 
 
 def write_scores(verdict: Verdict) -> str:
-    """Returns the score of the axes and the score of the lies. Leaves out a score if the session did not try axes or
-    lies."""
+    """Returns the score of the axes, if axes were varied, and the score of the lies, if lies were told."""
     rows = ([verdict.score] if verdict.varied else []) + ([verdict.lies.score] if verdict.lies else [])
     return ", ".join(rows)
 
@@ -161,7 +160,8 @@ def count(things: Collection[object], singular: str, plural: str = "") -> str:
 
 
 def as_junit(verdict: Verdict) -> bytes:
-    """Returns a JUnit case for each test. A break that is not allowed is a failure."""
+    """Returns the content of a JUnit file with a case for each test. A test with a break that is not allowed is a
+    failure."""
     properties = (("score", write_scores(verdict)), ("never_met", ", ".join(verdict.never_met)))
     cases = [_make_case(test, verdict) for test in verdict.tests]
     suites = [Suite("vary", cases, "vary", properties=properties)]

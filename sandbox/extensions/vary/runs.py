@@ -152,7 +152,8 @@ class Runs:
         return [name for name in names if self.fails(variant, name)]
 
     def find_contradiction(self, test: str) -> str:
-        """Returns a text if the test both passed and failed under the same variant. Otherwise returns an empty text."""
+        """Returns a sentence that names a variant under which the test both passed and failed. Returns an empty text if
+        there is no such variant."""
         for variant, number in [attempt for attempt in self._runs if attempt[1] > 0]:
             first, again = self.find_result(variant, test), self.find_result(variant, test, number)
             if first.passed != again.passed and UNKNOWN not in (first, again):

@@ -71,8 +71,8 @@ class ScenarioVarying(VaryOptions):
         return self.print_verdict(merge(verdicts))
 
     def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
-        """Returns the verdict on a scenario that passes on the default bank. Returns None if its calls meet no axis and
-        no lie. Axes that the scenario sets by itself are not varied."""
+        """Returns the verdict on a scenario that passes on the default bank. Returns None if no axis and no lie makes a
+        difference to its calls. Axes that the scenario sets by itself are not varied."""
         from sandbox.extensions.vary.command import judge_all
         from sandbox.extensions.vary.runs import NothingMet, Runs
 

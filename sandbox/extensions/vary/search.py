@@ -115,9 +115,8 @@ class Search:
         self.confirm()
 
     def plan(self) -> Iterator[Variant]:
-        """Yields the variants that are still to be run, as far as the causes that are known now show. Plans rows for
-        one set of causes at a time. The largest sets come first, because most of their rows also count for the tests
-        with other causes."""
+        """Yields the variants that remain to be run if they show no new cause. Plans rows for one set of causes at a
+        time. The largest sets come first, because most of their rows also count for the tests with other causes."""
         space = self.space.select_axes(self.met)
         run_rows = RowIndex(self.runs.variants)
         goals = [CoverageGoal(space, self.strength, causes, run_rows) for causes in self.list_cause_sets()]
