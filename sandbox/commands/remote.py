@@ -1,4 +1,4 @@
-"""The options, the calls and the output that all commands share that call a running sandbox."""
+"""The options, the calls and the output of the commands that call a running sandbox."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence

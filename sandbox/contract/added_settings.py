@@ -29,6 +29,7 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def value_of(settings: Decisions, name: str) -> str:
-    """Returns the value that an extension's setting has in a world with these settings."""
+    """Returns the value of an extension's setting in a world with these settings. If the world does not set it, this is
+    its default."""
     lines = dict(map(split_line, settings.extensions))
     return lines.get(name, load_added_settings()[name].words[0])

@@ -134,11 +134,11 @@ class Axis:
         return {value.name: value for value in self.values}[name]
 
     def complete(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
-        """Returns the axis as declared by the field `name`, with its fields filled in.
+        """Returns the axis that the field `name` of `Decisions` declares, with the fields that each of its values sets.
 
-        If its values name fields of `Decisions`, each value then sets all the fields that any value names. A field that
-        a value does not name gets its default. If no value names a field, each value sets the field `name` to the
-        value's own name.
+        If no value lists fields, each value sets the field `name` to the value's own name. If a value lists fields,
+        each value sets all fields that any of the values lists. A field that a value does not list itself gets its
+        default.
         """
         default_fields = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
         values = []
@@ -194,9 +194,9 @@ class AxisTopic:
         unfelt: str = "",
         unfelt_values: Mapping[str, str] = MappingProxyType({}),
     ) -> Axis:
-        """Returns an axis. Without `name`, it gets the name of the field that declares it. `shown_by` names the flows
-        of contract/reference_flows that behave differently under its values. If no flow shows the axis, `unfelt` says
-        why a correct client does not notice it."""
+        """Returns an axis. If `name` is empty, the axis gets the name of the field that declares it. `shown_by` names
+        the flows of contract/reference_flows that behave differently under the values of the axis. If there is no such
+        flow, `unfelt` says why a correct client does not notice the axis."""
         rows = []
         for mark, does, *content in values:
             word = mark.rstrip("!+")

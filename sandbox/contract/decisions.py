@@ -69,7 +69,7 @@ AXIS_FIELDS = frozenset[str]().union(*(axis.fields for axis in AXES.values()))
 
 
 class _Noting:
-    """Has the attributes of a `Decisions` record, and calls `note` with each field of an axis that is read.
+    """Has the attributes of a `Decisions` record. When a field of an axis is read, calls `note` with the field's name.
 
     Python calls `__getattr__` only for attributes that an object does not have. A value becomes an attribute when it is
     first read, so later reads are fast and not noted. But if the bank differs from the default, `explain` names the
@@ -90,8 +90,8 @@ class _Noting:
 
 
 def note_reads(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
-    """Returns an object with the same attributes, which calls `note` with the name of each field of an axis that is
-    read."""
+    """Returns an object that has the attributes of `decisions`. When a field of an axis is read from it, it calls
+    `note` with the field's name."""
     return cast(Decisions, _Noting(decisions, note))
 
 

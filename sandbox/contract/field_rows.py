@@ -45,7 +45,8 @@ class DateKind:
 
 @dataclass(frozen=True, slots=True)
 class ObjectKind:
-    """A JSON object. `request` and `reply` are the names of its schemas. `always` says whether each reply has it."""
+    """A JSON object. `request` and `reply` are the names of its schemas. `always` says whether each reply has the
+    object."""
 
     request: str
     reply: str = ""
@@ -125,7 +126,8 @@ class BodyRow:
     clause: str  # decides which column requires or excludes a field; empty: the clause of the field's row decides
 
     def find_clause(self, path: str) -> str:
-        """Returns the clause that decides which values are right at a path. For an unknown path, this is choice 5."""
+        """Returns the clause that decides which values the field at `path` may have. For an unknown path, this is
+        choice 5."""
         return self.by_path[path].clause if path in self.by_path else "choice 5"
 
     def find_use(self, field: Field, column: str) -> Use:

@@ -231,6 +231,7 @@ def find_use(path: str, product: Product) -> Use:
 
 
 def find_usual_charges(product: str) -> dict[str, str]:
-    """Returns `charge_bearer` for a default body if the product requires this field, else an empty dict."""
+    """Returns the field `charge_bearer` with its usual value if the product requires the field. Otherwise returns an
+    empty dictionary."""
     row = PRODUCTS.get(product)
     return {"charge_bearer": "SHAR"} if row and find_use("charge_bearer", row) is Use.REQUIRED else {}

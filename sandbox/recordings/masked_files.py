@@ -48,7 +48,7 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
             value = hides[tag](value) if tag in hides else FREE
         return f"<{whole}{attributes}>{escape(value, quote=False)}</{whole}>"
 
-    # Between the elements of a document there are only blanks; other text there is somebody's.
+    # Between the elements of a valid document there are only blanks. Other text there may be private.
     leaves = LEAF.sub(hide_leaf, plain)
     return TEXT.sub(lambda part: part[0] if not part[1].strip() or is_leaf(leaves, part) else f">{FREE}<", leaves)
 

@@ -28,8 +28,8 @@ FOREIGN = "The form is not of this console. Go back and reload it."
 
 
 def make_visit(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
-    """Returns the visit for this request. Makes a new session for a browser without a valid session. A session only
-    ties forms to the browser that asked for them."""
+    """Returns the visit for this request. If the browser has no valid session, makes a new one. The session serves only
+    to check that a form was made for the browser that sends it."""
     request.max_content_length = request.max_form_memory_size = FORM_BYTES_MAX
     path = {name: str(value) for name, value in names.items()}
     session = request.cookies.get(SESSION_COOKIE, "")

@@ -35,8 +35,8 @@ BELGIAN = "BE68539007547034"  # valid, and of no bank
 SAMPLE = "three-bulks.pain.001.001.09.xml"
 
 
-# The state that the console appends to an address, which its callback page can check (service 5.3). It contains what it
-# belongs to, differs at each address, and cannot be made up.
+# The parameter `state` that the console appends to a signing or consent address (service 5.3). The console's callback
+# page can check it: it names the initiation or consent, differs at each address, and only this world can compute it.
 
 
 def make_state(world: World, kind: str, name: str, token: str) -> str:
@@ -205,7 +205,7 @@ class NextStep:
     back: str = ""  # the console's page that follows a button
 
     def call(self, visit: ConsoleVisit) -> ApiCall:
-        """Returns the call of `step` with its real values, to show it as code."""
+        """Returns the call that `step` makes with the values in `fields`, to show it as code."""
         return STEPS[self.step](visit, self.fields, "")
 
 

@@ -30,7 +30,8 @@ COMING_EVENTS = {
 }
 
 
-# What the words of faults, barriers and calls mean. The screens show both, because scenarios use the word.
+# The meanings of the words of faults, barriers and calls. The screens show the meaning and the word, because scenarios
+# use the word.
 LABELS = {
     "before": "No reply, the connection ends",
     "within": "The reply breaks off",

@@ -304,8 +304,8 @@ def list_waiting_addresses(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingA
 
 
 def describe_cosigning(bank: Bank, initiation: Initiation) -> Facts:
-    """Returns an initiation that needs further signatures, the customers who have signed, and the customers who have
-    still to sign."""
+    """Returns the row of an initiation that needs further signatures, with the customers who have signed and those who
+    still have to sign."""
     signers = signing.list_missing_signers(bank, initiation)
     return {"row": make_row(initiation), "by": initiation.signatures, "signers": signers}
 

@@ -34,7 +34,7 @@ TICKS_MAX = 8
 # The form of a time on the axis, by the least step between two times.
 FORMS = ((timedelta(days=1), "%Y-%m-%d"), (timedelta(minutes=1), "%d %b %H:%M"), (timedelta(), "%H:%M:%S"))
 EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2310, 1, 1, tzinfo=UTC)
-# The links, and what each shows next: two shares of the window that is shown now.
+# The links, and the window to which each leads: its begin and its end, as fractions of the window that is shown.
 WAYS = {
     "Earlier": (-0.5, 0.5),
     "Later": (0.5, 1.5),

@@ -146,8 +146,8 @@ def with_step_references(schema: Any) -> Any:
 
 
 def describe_operation(row: Control, components: Container[str] = ()) -> dict[str, Any]:
-    """Returns the operation of a control. The schema of its body is a reference if `components` has a component with
-    the body's name."""
+    """Returns the OpenAPI description of a control. The schema of its request body is a reference if `components` has a
+    component with the body's name."""
     parameters: list[dict[str, Any]] = [
         {
             "name": name,

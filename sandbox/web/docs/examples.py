@@ -31,8 +31,8 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Example:
-    """An example call of the bank. `{{name}}` is replaced by the value that an earlier example read from its reply
-    under that name (`gives`)."""
+    """An example call of the bank. In its texts, `{{name}}` stands for a value from the reply to an earlier example,
+    which names the value in `gives`."""
 
     title: str
     operation: str

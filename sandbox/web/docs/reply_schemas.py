@@ -1,4 +1,4 @@
-"""The schemas of the bank's replies for its document. The tests check every reply against them."""
+"""The schemas of the bank's replies for its OpenAPI document. The tests check every reply against them."""
 
 from typing import Any
 
