@@ -24,7 +24,8 @@ def list_first_words() -> dict[str, None]:
 
 
 def list_groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
-    """Returns the heading in the help for each first word of a generated command, unless `before` has the word."""
+    """Returns the first words of the generated commands, each with the heading under which the help lists it. Words in
+    `before` are left out."""
     groups: dict[str, str] = {}
     for row in CONTROLS:
         if row.command is not None and (word := row.command.name.split()[0]) not in before:

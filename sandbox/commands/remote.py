@@ -158,8 +158,8 @@ class RemoteWorld:
 
 
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
-    """Adds the options that name a world of a running sandbox to a command. The command's first argument is this
-    RemoteWorld."""
+    """Decorates a command. Adds the options that name a world of a running sandbox. Passes this world to the command as
+    its first argument, a RemoteWorld."""
 
     @url_option("--url", help="The address of the sandbox.")
     @option(

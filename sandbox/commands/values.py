@@ -65,8 +65,8 @@ def make_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
 
 
 def find_value(name: str, kind: str | None) -> "WellKnownValue":
-    """Returns the well-known value of that name. The name may be written without TEST and in any case. If several
-    values have the name, returns the first one in the table, which is about payments."""
+    """Returns the well-known value of that name. The name may be written in lower case and without the prefix TEST. If
+    several values have the name, returns the first one in the table, which is about payments."""
     from sandbox.scenarios.well_known_values import list_default_values
 
     candidates = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]

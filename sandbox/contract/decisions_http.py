@@ -1,8 +1,8 @@
 """Decisions about the calls and replies of all operations: headers, versions, errors, proofs, surprises and callbacks.
 
-A surprise is a form that JSON, HTTP or the network allows, and that a client may not expect. A consent address in both
-languages is not among them: `consent_languages` has it, because the service gives one address if a client asks for one
-language (4.7).
+A surprise is a form that JSON, HTTP or the network allows, and that a client may not expect. A reply with consent
+addresses in both languages is not a surprise, but a decision of its own (`consent_languages`), because the service
+gives one address if a client asks for one language (4.7).
 
 The callback axes are the forms in which a browser may bring a callback (service 5.3, 6.1, RFC 6749). The values that
 are marked ! come from a faulty bank, a forger or a browser. A right client refuses such a callback, or does without it.

@@ -157,7 +157,8 @@ INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "
 
 
 def list_error_statuses(operation: str | None) -> tuple[int, ...]:
-    """Returns the statuses with which an operation may refuse, or for None the statuses common to all operations."""
+    """Returns the statuses with which an operation may refuse. For None, returns the statuses that all operations
+    have."""
     if operation is not None:
         return BY_NAME[operation].errors
     return tuple(sorted(set.intersection(*(set(row.errors) for row in OPERATIONS))))

@@ -1,7 +1,8 @@
 """Bulk files with pseudonyms.
 
-Only the texts of elements that never say anything about a person stay as they are (`KEPT_ELEMENTS`). Every other text
-becomes a pseudonym or an `x`. If a file has text that no element contains, the file is not masked at all."""
+The texts of elements that never say anything about a person stay as they are (`KEPT_ELEMENTS`). Every other text
+between two tags becomes a pseudonym or an `x`.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -25,10 +26,12 @@ Hide = Callable[[str], str]
 
 
 def mask_xml(text: str, names: Pseudonyms) -> str | None:
-    """Returns the XML text with pseudonyms, or None if some original text may remain in it.
+    """Returns the XML with pseudonyms in the place of the texts between its tags. Attributes, and text before the first
+    tag or after the last one, stay as they are. Returns None if the XML has a construct in which text can be hidden
+    from the patterns of this module: CDATA, a document type, an entity, or a comment without an end.
 
-    The text need not be well-formed. The time is proportional to its length, because no pattern searches for an end
-    that may be missing.
+    The XML need not be well-formed. The time is proportional to its length, because no pattern searches for an end that
+    may be missing.
     """
     plain = None if any(sign in text for sign in HIDING_TEXT) else remove_comments(text)
     if plain is None:

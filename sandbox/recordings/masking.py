@@ -2,8 +2,8 @@
 
 Each text of a call is judged by its place: a header, a parameter, a field of JSON, a segment of a path. A text stays
 only if its place and its form show that it is harmless: a word of the interface, a day, an amount. Every other text
-becomes a pseudonym, even in a place that this module does not know. JSON is changed in place, because its layout and
-the form of its numbers must stay. Banks may differ in them.
+becomes a pseudonym, even in a place that this module does not know. JSON is changed as text. It is not parsed and
+written anew, because its layout and the form of its numbers must stay: banks may differ in them.
 """
 
 import csv

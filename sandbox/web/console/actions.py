@@ -26,7 +26,8 @@ class ConsoleAction(NamedTuple):
     button: Button
 
     def ask(self, form: Form) -> ControlRequest:
-        """Returns the call of the control, with names and a body from the form."""
+        """Returns the call of the control. The form has the values for the names in the control's path and for the
+        fields of its body."""
         if self.button.action == "load own":
             return ControlRequest(self.row, text=form.get("yaml", ""))
         names = read_filled_texts(form, *self.row.path_names)

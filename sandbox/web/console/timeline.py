@@ -228,7 +228,7 @@ def make_move_mark(move: ClockMove, window: Window) -> TimelineMark:
 
 
 def list_ticks(window: Window) -> Iterator[tuple[datetime, str]]:
-    """Yields a few round times in the window, each with the text for the axis."""
+    """Yields a few round times in the window, each with its text for the time scale."""
     step = next((step for step in STEPS if window.length / step <= TICKS_MAX), STEPS[-1])
     form = next(form for least, form in FORMS if step >= least)
     there = window.begin.astimezone(BRUSSELS)

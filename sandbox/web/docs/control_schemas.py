@@ -285,8 +285,8 @@ class BulkFileSchema(BulkStatusReply):
 
 
 class Redirection(Schema):
-    """Where the customer's browser was sent. A fault rule may make `redirect` null (the callback is lost) or `times` 2
-    (the browser visits it twice)."""
+    """The address to which the customer's browser was sent. A fault rule may make `redirect` null (the callback is
+    lost) or `times` 2 (the browser visits it twice)."""
 
     redirect = text_or_null()
     times = fields.Integer()

@@ -153,7 +153,7 @@ def write_page(title: str, *parts: str) -> str:
 
 
 def write_table_page(name: str, title: str, about: str, code: int = 1) -> str:
-    """Returns a page with one table. The texts of the first `code` columns are set as code."""
+    """Returns a page with one table. The texts of the first `code` columns are written in the font of code."""
     head, rows = find_table(name)
     marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
     return write_page(title, about, write_markdown_table([*head[:-1], "whose"], marked))

@@ -131,7 +131,8 @@ def _write_communication(language: str, structured: str | None, unstructured: st
 
 
 def list_field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingOrderRequest) -> Iterator[Line]:
-    """Yields label and text of each field that was sent and has a label. The values of a choice are translated."""
+    """Yields label and text of each field that was sent and has a label. If the field has a fixed list of words, its
+    word is translated."""
     for row in body.fields:
         value = attrgetter(row.attribute_path)(record) if row.label else None
         if isinstance(value, date):

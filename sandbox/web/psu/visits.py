@@ -77,7 +77,7 @@ class SigningVisit:
 
     @property
     def root(self) -> str:
-        """The path under which this world's pages are."""
+        """The path of this world's pages, to which the path of a page is appended."""
         return f"{self.request.script_root}/psu"
 
     @property
