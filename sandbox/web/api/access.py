@@ -25,8 +25,9 @@ FORM_MAX = 16_384
 
 
 def consent_addresses(bank: Bank, call: Call) -> Answer:
-    """Makes consent addresses and replies with them. The service has a GET for this, although the call changes the
-    bank."""
+    """Returns a function that makes consent addresses and replies with them. The service has a GET for this, although
+    the call changes the bank. A view of a GET may only read the bank, so the change happens in the returned function.
+    """
     scope, iban = read_scope(call)
     assert call.challenge is not None
     consent_arguments = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
@@ -40,16 +41,17 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 
 
 def list_languages(call: Call) -> tuple[tuple[str, ...], ...]:
-    """Returns the last argument of `consents.ask`: in a tuple, the languages that each get an address (service 4.7).
-    Returns an empty tuple if the caller accepts only one language, or if no axis gives each language an address."""
+    """Returns the further arguments for `consents.ask`. This is a tuple of languages if the axis `consent_languages` is
+    `each` and the caller accepts several languages. Each of them then gets an address of its own (service 4.7).
+    Otherwise there are no further arguments."""
     wanted_languages = read_languages(call.read_header("Accept-Language") or "")
     languages = tuple(language for language in SCREENS if language in wanted_languages)
     return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
 
 
 def read_scope(call: Call) -> tuple[str, str | None]:
-    """Returns the scope of the consent, and the account if the scope needs one. Version 4 has the scope AIS, without an
-    account. Version 3 has the scope CAF, with an account."""
+    """Returns the scope of the consent, and the IBAN of the account if the scope needs one, else None. Version 4 has
+    the scope AIS, without an account. Version 3 has the scope CAF, with an account."""
     scope = call.read_query("scope") if call.decisions.scope_in == "query" else call.read_header("Scope")
     name = call.decisions.caf_account
     iban = call.read_query(name)
@@ -89,8 +91,8 @@ def token(bank: Bank, call: Call) -> ReplyContent:
 
 
 def read_form(call: Call) -> dict[str, str]:
-    """Returns the fields of the form. Refuses the form if a field is missing for its grant type, or does not belong to
-    it. Ignores fields that OAuth does not know."""
+    """Returns the fields of the form. Refuses a form that lacks a field which its grant type requires. Also refuses a
+    field that belongs to another grant type. Ignores fields that OAuth does not know."""
     environ = call.request.environ
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise Refusal(

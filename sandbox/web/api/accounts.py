@@ -43,7 +43,7 @@ AccountLinks = make_links_schema("AccountLinks", "self", "transactions")
 
 
 class AccountRow(Schema):
-    """An enrolled account in the list of accounts."""
+    """An account of a consent, as it is shown in the list of accounts."""
 
     iban = fields.String()
     logical_id = fields.String()
@@ -57,7 +57,7 @@ class CompartmentSchema(Schema):
 
 
 class AccountReply(Schema):
-    """The reply of service 2.7."""
+    """The reply with one account (service 2.7)."""
 
     type = fields.String()
     iban = fields.String()
@@ -73,8 +73,8 @@ def write_number(money: Money) -> Fragment:
 
 
 def make_item(line: AccountLine) -> dict[str, Any]:
-    """Returns a booked transaction as JSON. It is written without a schema for speed, as a page has up to fifty of
-    them."""
+    """Returns a booked transaction as a JSON object. Uses no schema, because that would be slower and a page has up to
+    50 transactions."""
     posting, entry = line.posting, line.entry
     return {
         "transaction_ref": entry.reference,
@@ -91,7 +91,7 @@ def make_item(line: AccountLine) -> dict[str, Any]:
 
 
 def make_pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
-    """Returns a payment that is not booked yet as JSON."""
+    """Returns a payment that is not booked yet as a JSON object. Its status is PDNG."""
     item = make_item(line) | {"status": "PDNG"}
     if bank.decisions.pending_lines == "nearly_empty":
         del item["value_date"]
@@ -99,7 +99,7 @@ def make_pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
 
 
 class TransactionQuery(NamedTuple):
-    """The query parameters of service 4.10."""
+    """The query parameters of a call for transactions (service 4.10)."""
 
     date_from: date | None
     date_to: date | None
@@ -148,8 +148,8 @@ def account(bank: Bank, call: Call) -> Answer:
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
-    """Replies with a page of transactions. If the PSU must authenticate again, the refusal contains a new address for
-    this."""
+    """Replies with a page of transactions. If the PSU must authenticate again first, refuses the call. The refusal
+    contains a new address at which the PSU does this."""
     transaction_query, in_header = read_transaction_query(call), call.decisions.sca_token_request == "header"
     sca_token = call.read_header("SCA-Token") if in_header else call.read_query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
@@ -158,7 +158,8 @@ def transactions(bank: Bank, call: Call) -> Answer:
 
 
 def _use_sca_token(call: Call, transaction_query: TransactionQuery, sca_token: str) -> Answer:
-    """Replies with the page to a caller with an SCA token. The token becomes invalid if it is for one call only."""
+    """Replies with a page of transactions to a call with an SCA token, in a bank where such a token is valid for one
+    call. If the token was used before, replies as to a call without a token."""
     valid_token = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
     return call.world.ask(_read_page, call, transaction_query, valid_token)
 
@@ -171,8 +172,8 @@ def demand_sca(call: Call, reason: str) -> NoReturn:
 
 
 def demand_sca_in_text(call: Call, reason: str) -> NoReturn:
-    """Asks the PSU to authenticate again by a refusal with the status 400. The new address is in the text of the error,
-    not in a link."""
+    """Refuses the call with the status 400, because the PSU must authenticate again. The address for this is in the
+    text of the error, not in a link."""
     try:
         demand_sca(call, reason)
     except Refusal as refusal:
@@ -187,8 +188,8 @@ def describe_old_authentication(bank: Bank) -> str:
 
 
 def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_token: str | None) -> Answer:
-    """Returns the page of transactions. If the page needs a second authentication first, raises the refusal that asks
-    for it."""
+    """Returns the page of transactions. If the PSU must authenticate again first, returns a function that raises the
+    refusal."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     account_read = statements.demand_granted_account(bank, grant, logical_id)
     query = read_query(bank, grant, account_read.iban, transaction_query)
@@ -216,9 +217,12 @@ def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_
 
 
 def _choose_refusal_of_old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn] | None:
-    """Returns the function that refuses transactions of more than 90 days ago and asks the PSU to authenticate again.
+    """Returns the function that refuses a query for transactions of more than 90 days ago. That function also makes an
+    address at which the PSU authenticates again.
 
-    Returns None if the bank leaves out such transactions. Raises Refusal if an axis says 403."""
+    Returns None if the bank leaves out such transactions and does not refuse the query. Raises Refusal if the PSU is
+    not involved and the axis `old_dates_without_sca` is `403`.
+    """
     match "401" if psu_involved else bank.decisions.old_dates_without_sca:
         case "401":
             return demand_sca
@@ -231,8 +235,8 @@ def _choose_refusal_of_old_dates(bank: Bank, psu_involved: bool) -> Callable[[Ca
 
 
 def read_transaction_query(call: Call) -> TransactionQuery:
-    """Reads the query parameters. A wrong parameter is refused before anything about the account is checked (choice
-    2)."""
+    """Returns the query parameters. Refuses a wrong one. Looks at the request alone, because the bank refuses a wrong
+    parameter before it checks anything about the account (choice 2)."""
     date_from, date_to = _read_day(call, "date_from"), _read_day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
         raise make_invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
@@ -252,8 +256,9 @@ def read_transaction_query(call: Call) -> TransactionQuery:
 
 
 def read_query(bank: Bank, grant: Grant, iban: str, transaction_query: TransactionQuery) -> Query:
-    """Returns the query of a first page, or the query in the key `next`. Beside `next`, the other parameters must be
-    valid but are not used."""
+    """Returns the query for a page. Without the parameter `next`, this is the query of a first page. With `next`, it is
+    the query that this key contains. The other parameters are then ignored, but they must be valid. Under the axis
+    `next_alone` they must also have the same values as for the first page."""
     currency = transaction_query.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if transaction_query.next is not None:
         query = read_key(bank.mint, grant.consent_id, iban, transaction_query.next)
@@ -288,8 +293,8 @@ def _seal(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
 
 
 def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:
-    """Returns the key of a next page. It contains the whole query, with a checksum that only this bank can make (choice
-    8)."""
+    """Returns the key of a next page. The key contains the whole query and a checksum. Only this bank can make the
+    checksum (choice 8)."""
     assert query.before is not None
     row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.newest)
     content = orjson.dumps(row)

@@ -1,9 +1,9 @@
 """The names and addresses of this server, and absolute addresses in replies (choice 1).
 
-Every caller chooses the header Host, so it proves nothing. Two decisions depend on which names are the server's own.
-The controls answer under these names alone, as a page of another site may have its own name lead here (DNS rebinding).
-And the sandbox's callback page counts as registered only at the server's own addresses: a code that is sent there must
-not reach another host.
+The header Host proves nothing, because every caller chooses it. So the server must know its own names, for two
+decisions. The controls answer only under these names, because another site can make its own name lead to this server
+(DNS rebinding). And the sandbox's callback page counts as registered only at the server's own addresses, because a code
+that is sent there must not reach another host.
 """
 
 import re
@@ -46,7 +46,8 @@ class HostOrigin(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The spellings of this host in a header Host."""
+        """The ways in which a header Host can name this host: with its port, and also without it if it is the usual
+        port of the scheme."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (f"{host}:{self.port}", host) if self.port == PORTS[self.scheme] else (f"{host}:{self.port}",)
 
@@ -61,7 +62,8 @@ class Hosts:
     public: HostOrigin | None = None
 
     def is_own_name(self, host: str) -> bool:
-        """Whether a Host header names this server."""
+        """Whether a Host header names this server. Its names are those of --allowed-hosts and --public-url, the address
+        that it listens on, and loopback names. If it does not listen on a loopback address, private names count too."""
         name = find_name(host)
         if name is None:
             return False
@@ -72,7 +74,8 @@ class Hosts:
         return not is_loopback(self.bound) and is_private(name)
 
     def is_listed(self, name: str) -> bool:
-        """Whether --allowed-hosts lists this name or a domain above it. Does not count the entry `*`."""
+        """Whether --allowed-hosts has this name, or an entry such as `.example` that covers it. The entry `*` does not
+        count."""
         return name in self.listed or any(entry[0] == "." and name.endswith(entry) for entry in self.listed)
 
     def lead_here(self, address: SplitResult, listens: tuple[str, ...]) -> bool:
@@ -91,7 +94,8 @@ class Hosts:
 
 
 def read_hosts(text: str) -> frozenset[str]:
-    """Reads `bank.example, .internal.example`: names without a port. A leading dot means all names below it."""
+    """Reads a list of host names such as `bank.example, .internal.example`. A leading dot stands for all names below
+    that domain. Raises ValueError if an entry is not a host name, for example because it has a port."""
     names = frozenset(part.strip().lower().rstrip(".") for part in text.split(",") if part.strip())
     for name in names:
         if name != ANY and LISTED.fullmatch(name) is None and not is_address(name):
@@ -100,7 +104,8 @@ def read_hosts(text: str) -> frozenset[str]:
 
 
 def read_public_url(text: str) -> HostOrigin | None:
-    """Reads `https://bank.example`: scheme, host and perhaps a port. Returns None if the text is empty."""
+    """Reads an address such as `https://bank.example`, with a scheme, a host and perhaps a port. Returns None if the
+    text is empty. Raises ValueError for any other text."""
     if not text:
         return None
     try:
@@ -116,8 +121,8 @@ def read_public_url(text: str) -> HostOrigin | None:
 
 
 def find_origin(address: SplitResult) -> HostOrigin | None:
-    """Returns the origin of an address, or None if the address is not http or https. Raises ValueError if the port is
-    not a number."""
+    """Returns the scheme, host and port of an address. Returns None if it is not an address of http or https. Raises
+    ValueError if the port is not a number."""
     host = find_name(address.netloc)  # of the whole: the library reads http://[::1].evil.example/ as the host ::1
     if address.scheme not in PORTS or host is None:
         return None
@@ -128,7 +133,8 @@ def find_origin(address: SplitResult) -> HostOrigin | None:
 
 
 def find_name(host: str) -> str | None:
-    """Returns a host without its port, in small letters; None if the text is not a host."""
+    """Returns the host of a text such as `Bank.example:8443`, in small letters and without the port. Returns None if
+    the text is not a host."""
     match = NAME.fullmatch(host)
     return None if match is None else (match[1] or match[2]).lower().rstrip(".") or None
 
@@ -165,8 +171,8 @@ _cached_host = lru_cache(maxsize=64)(get_host)  # as `Request.host`, which reads
 
 
 def find_server(request: Request) -> str:
-    """Returns scheme and host of a request in small letters: `http://bank.example:8443`. The request's own `host_url`
-    would decode an internationalized name, and would fail for a text that is not a host."""
+    """Returns the scheme and host of a request in small letters, such as `http://bank.example:8443`. Does not use the
+    framework's `host_url`, because it decodes an internationalized name, and fails for a text that is not a host."""
     return f"{request.scheme}://{find_host(request).lower()}"
 
 
@@ -179,8 +185,8 @@ def find_root(request: Request) -> str:
 
 
 def find_bank_root(request: Request) -> str:
-    """Returns the address of the bank. If the controls have a port of their own (choice 10), the bank is at another
-    address than this request."""
+    """Returns the address of the bank in the world of the request. This is the address to which the request was sent,
+    unless the controls have a port of their own (choice 10)."""
     bank: str | None = current_app.config.get(BANK)
     if bank is None:
         return find_root(request)
@@ -196,7 +202,7 @@ def make_consent_address(request: Request, token: str) -> str:
 
 
 def find_callback(request: Request) -> str:
-    """Returns the world's own callback page, at the host that the caller used."""
+    """Returns the address of the world's own callback page, with the host that the caller used."""
     return find_root(request) + CALLBACK
 
 
@@ -204,8 +210,8 @@ def find_callback(request: Request) -> str:
 
 
 def is_registered(request: Request, client: RegisteredClient, uri: str) -> bool:
-    """Whether the client may use this callback address. The client must have registered the address. The demo client
-    may also use this world's callback page."""
+    """Whether the client may use this callback address. The client must have registered the address. As an exception,
+    the demo client may also use this world's own callback page."""
     return any(fits_redirect(pattern, uri) for pattern in client.redirect_uris) or (
         client.id == DEMO_CLIENT and is_own_callback(request, uri)
     )
@@ -241,8 +247,9 @@ def is_callback_page(request: Request, uri: str) -> bool:
 
 
 def list_own_addresses(request: Request, hosts: Hosts) -> tuple[str, ...]:
-    """Returns the known addresses of this server: the address that the caller connected to, the address of the socket,
-    and the controls' own port."""
+    """Returns the known addresses of this server: the address to which the caller connected, the address that the
+    server listens on, and the port of the controls. Returns none if the call did not come through the server's own
+    socket."""
     connected_to: str = request.environ.get("sandbox.listens", str)()
     if not connected_to:
         return ()

@@ -1,18 +1,19 @@
 """The application of the bank's interface: it reads the path of a call, finds its world, checks it and answers it.
 
-Theory. A call is judged and answered at one moment of its world, because a token must not end between its check and the
-payment that it allows. So the checks that need the bank, and the view, run together under the world's lock. A call that
-may change the world takes the lock by `World.enter`. A read takes it by `World.ask`, which does not wait while a large
-bulk file is checked.
+Theory. A call is checked and answered under the lock of its world, because a token must not end between its check and
+the payment that it allows. So the checks that need the bank run together with the view. A call that may change the
+world takes the lock by `World.enter`. A read takes it by `World.ask`, which does not wait while a large bulk file is
+checked.
 
-Whatever needs no lock happens before or after. Before come the checks of the request alone, and the fault rules. After
-comes the function that a view may return instead of a reply: long work, or a change that a read turned out to need.
-Then the reply gets its form, its record is stored, and records are delivered to observers. The reply is complete before
-it is recorded, so a failure of the record is logged and does not change the reply.
+Work that needs no lock is done before or after. Before, the checks of the request alone and the fault rules run. After,
+the function runs that a view may return in the place of a reply. It does long work, or a change that a read turned out
+to need. Then the reply is written in the form that the world's settings ask for, its record is stored, and records are
+delivered to observers. The reply is complete before it is recorded. So a failure of the record is logged and does not
+change the reply.
 
 Servers may share a world in a database. `World.enter` asks the database for the acts of other servers. The first checks
-of a call depend on the settings in force. To save a query, they use those of the copy in memory. If that copy may be
-out of date, the database is queried, and the checks run again.
+of a call depend on the settings in force. To save a query, they use the settings of the copy in memory. If that copy
+may be out of date, the database is queried, and the checks run again.
 """
 
 import re
@@ -99,8 +100,9 @@ class WorldPath:
     """WSGI middleware that moves the prefix /worlds/{name} from the path to SCRIPT_NAME, so that the same routes serve
     every world.
 
-    It sets PATH_INFO to the path as the caller spelled it, not decoded, and the routes match that path. It quotes the
-    bytes of a query that are not ASCII, because the framework fails for bytes that are not UTF-8.
+    It sets PATH_INFO to the path as the caller wrote it, with its percent escapes. The routes match that path. The
+    framework fails for a query with bytes that are not UTF-8, so the middleware escapes all bytes of a query that are
+    not ASCII.
     """
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
@@ -137,14 +139,16 @@ class WorldPath:
 
 
 class Segment(UnicodeConverter):
-    """A path segment, which is percent-decoded once, after routing: `123%2F1` is the reference `123/1` (choice 5)."""
+    """Converts a segment of a path. Percent-decodes the segment once, after the route was found: `123%2F1` is the
+    reference `123/1` (choice 5)."""
 
     def to_python(self, value: str) -> str:
         return unquote(value) if "%" in value else value
 
 
 def split_path(path: str) -> tuple[str, str]:
-    """Splits a path into the name of the world and the path in that world."""
+    """Splits a path into the name of the world and the path in that world. A path without /worlds/{name} is in the
+    world `default`."""
     if not path.startswith("/worlds/"):
         return "default", path
     name, _, path_in_world = path[8:].partition("/")
@@ -152,8 +156,8 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def read_raw_path(environ: dict[str, Any]) -> str:
-    """Returns the path as the caller spelled it. Most servers keep this path in REQUEST_URI or RAW_URI. For other
-    servers, encodes the decoded path again."""
+    """Returns the path as the caller wrote it, with its percent escapes. Most servers keep this path in REQUEST_URI or
+    RAW_URI. If it is missing there, or a middleware has set another path, escapes PATH_INFO again."""
     target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     plain = target.partition("?")[0]
     if plain == environ.get("PATH_INFO") and plain[:1] == "/" and "%" not in plain and not environ.get("SCRIPT_NAME"):
@@ -169,7 +173,7 @@ def read_raw_path(environ: dict[str, Any]) -> str:
 
 
 def is_decoded_to(path: str, decoded_path: str) -> bool:
-    """Whether the server decoded `path` to `decoded_path`. If not, a middleware has set another path."""
+    """Whether the server decoded `path` to `decoded_path`. False means that a middleware has set another path."""
     decoded = decode(path)
     return decoded_path in (path, decoded) or decoded.lstrip("/") in (
         decoded_path.lstrip("/"),
@@ -196,8 +200,8 @@ def has_dots(path: str) -> bool:
 
 
 class App(Flask):
-    """The base of the sandbox's Flask apps. It reads the world's name from the path, and writes every error as the
-    bank's body."""
+    """The base of the sandbox's Flask applications. It reads the name of the world from the path, and replies to every
+    error with the bank's error body."""
 
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)
@@ -217,8 +221,8 @@ class App(Flask):
         return func
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Makes the adapter that matches the path. For a usual call it does not use the framework's method, which takes
-        7 % of the CPU of a status GET."""
+        """Returns the adapter that matches the path of a request with the routes. For a usual request, makes the
+        adapter without the framework's method, because that method takes 7 % of the CPU of a status GET."""
         if request is None:
             return super().create_url_adapter(request)
         environ, host = request.environ, request.environ.get("HTTP_HOST", "")
@@ -237,7 +241,8 @@ def route(
     trust: "Trust | None" = None,
     listeners: tuple[CallListener, ...] = (),
 ) -> None:
-    """Adds the routes of the bank's interface, the search for the world before each call, and the records after it."""
+    """Adds the routes of the bank's interface. Before each call, the application then finds the world of the call.
+    After each call, it stores a record of the call."""
     app.before_request(partial(prepare_world, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
@@ -246,8 +251,9 @@ def route(
 
 
 def demand_path() -> Response | None:
-    """Refuses a path in an unusual spelling. A segment may be `.` or `..` only in the bank's interface, where it is a
-    reference."""
+    """Refuses a path with an unusual spelling. Refuses the segments `.` and `..` except in the bank's interface, where
+    they can be a reference. For a path outside of the bank's interface, also runs the access checks of the controls.
+    Returns their response if they answer the call, else None."""
     environ = request.environ
     path, rule = environ["sandbox.path"], get_request(environ).url_rule
     of_bank = rule is not None and rule.endpoint in BY_NAME
@@ -259,7 +265,8 @@ def demand_path() -> Response | None:
 
 
 def get_request(environ: dict[str, Any]) -> Request:
-    """Returns the request itself. Flask's `request` looks it up at each use, which took 6 % of a status GET."""
+    """Returns the request object. Flask's `request` is a proxy that looks this object up at each use. That took 6 % of
+    a status GET."""
     whole_request: Request = environ["werkzeug.request"]
     return whole_request
 
@@ -272,7 +279,12 @@ def is_beside_bank(environ: dict[str, Any]) -> bool:
 
 
 def prepare_world(worlds: WorldRegistry, trust: "Trust | None") -> None:
-    """Finds the world of a call to the bank, before its path is judged (choice 2)."""
+    """Finds the world of a call to the bank, before an unknown path is refused (choice 2). Stores the world and its
+    decisions in the environ. Does nothing for pages and controls.
+
+    If servers share the worlds, a call that may change the bank first gets the copy in memory without a query to the
+    database. See `answer_from_memory`.
+    """
     environ = request.environ
     rule = get_request(environ).url_rule
     operation = None if rule is None else BY_NAME.get(rule.endpoint)
@@ -290,7 +302,9 @@ def prepare_world(worlds: WorldRegistry, trust: "Trust | None") -> None:
 def find_world(
     environ: dict[str, Any], worlds: WorldRegistry, trust: "Trust | None", operation: Operation | None
 ) -> None:
-    """Finds the world of a request in its present state. Checks the caller's certificate if the world demands one."""
+    """Finds the world of a request in its latest state, and stores the world and its decisions in the environ. A
+    request that matches no operation gets the world `default` if its own world does not exist. Checks the caller's
+    certificate if the world demands one."""
     name = environ["sandbox.world"]
     world = worlds.get_or_default(name) if operation is None else worlds.get(name)
     decisions = world.begin_call()
@@ -360,11 +374,12 @@ def answer(view: View, call: Call) -> Response:
 
 
 def answer_from_memory(view: View, call: Call) -> Response | None:
-    """Answers a call by the world's copy in memory, without first asking the database for newer acts.
+    """Answers a call with the first checks made on the world's copy in memory, before the database is asked for newer
+    acts.
 
-    Returns None if the copy may be too old, so that the call must be judged again. This is so if the call was refused
-    before it entered the world, or if the settings have changed. It is also so in a world with faults, barriers, axes
-    or certificates, because they too decide on a call.
+    Returns None if newer acts could lead to another answer, so that the call must be answered again. This is so if the
+    call was refused before it entered the world, or if the settings have changed since. It is also so in a world with
+    faults, barriers, certificates, or axes that are not at their default, because these affect the first checks.
     """
     has_entered = False
 
@@ -403,7 +418,8 @@ def _complete(call: Call, reply: Answer) -> Response:
 
 
 def answer_or_refuse(view: View, call: Call) -> Response:
-    """Returns the reply to the call, even if the call is refused. A fault or an axis can then change either reply."""
+    """Returns the reply to the call. If the call is refused, returns the reply with the refusal, and does not raise it.
+    So a fault or an axis can change both kinds of replies."""
     try:
         return answer(view, call)
     except Refusal as refusal:
@@ -414,8 +430,9 @@ def answer_or_refuse(view: View, call: Call) -> Response:
 
 
 def complete_reply(response: Response, observers: Observers) -> Response:
-    """Sets Response-ID on each reply of the bank's interface (service 4), and gives the record of the call to the
-    observers."""
+    """Sets Response-ID on each reply of the bank's interface (service 4), and stores the record of the call for the
+    observers. If a barrier `before_reply` waits for this call, waits there before the reply is sent. A call of a page
+    or a control is only passed to the listeners of extensions."""
     environ = request.environ
     call: Call | None = environ.get("sandbox.call")
     if call is None and is_beside_bank(environ):
@@ -435,7 +452,8 @@ def complete_reply(response: Response, observers: Observers) -> Response:
 
 
 def tell_listeners(observers: Observers, response: Response) -> Response:
-    """Gives the request and the reply to the listeners, for a page or a control."""
+    """Passes a call of a page or a control, with its response, to the listeners of extensions. Logs the failure of a
+    listener. Returns the response unchanged."""
     environ = request.environ
     for listener in observers.listeners:
         if listener.acted is not None:
@@ -460,8 +478,8 @@ def finish(environ: dict[str, Any], response: Response, call: Call | None, obser
 
 
 def keep_record(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> World | None:
-    """Sets Response-ID on the reply and adds the record of the call to its world. Returns the world if its waiting
-    records are to be delivered now."""
+    """Sets Response-ID on the reply and adds the record of the call to its world. Returns the world if its records must
+    be delivered to the observers now, else None."""
 
     def keep() -> tuple[str, World | None]:
         name = environ["sandbox.world"]
@@ -480,8 +498,8 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
 
 
 def log_failure(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:
-    """Calls `keep` and returns its result. Logs a failure of `keep` instead of raising it, because the reply was made
-    already."""
+    """Calls `keep` and returns its result. If `keep` fails, returns None and does not raise the error, because the
+    reply was made already. Logs the error, unless the world cannot be read or was dropped."""
     try:
         return keep()
     except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no record

@@ -1,6 +1,5 @@
-"""Reads the bodies of payments, of version 3 and of version 1, and of standing orders: JSON in, a request out (service
-2.1, service 2.2, choice 5, choice 6).
-"""
+"""Reads the JSON bodies of payments (version 3 and version 1) and of standing orders. Returns them as requests to the
+bank (service 2.1, service 2.2, choice 5, choice 6)."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -24,7 +23,7 @@ PRIORITY = {"NORMAL": "NORM", "URGENT": "HIGH"}  # of version 1
 
 
 def read_json(body: bytes) -> Any:
-    """Parses the bytes as strict JSON."""
+    """Parses strict JSON. Refuses any other body."""
     try:
         return read_strict(body)
     except ValueError as fault:
@@ -52,7 +51,8 @@ DEMANDS = {
 
 
 def demand_fields(content: Mapping[str, Any], column: str) -> None:
-    """Refuses a body without a field that the column requires, or with a field that the column excludes."""
+    """Refuses a body that lacks a field which the column requires, or has a field which the column excludes. A column
+    of the table in contract/fields.py stands for a product."""
     for use, path, outer, inner, missing, clause in DEMANDS[column]:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
@@ -150,7 +150,7 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
 
 
 def read_payment(content: Any, call: Call) -> PaymentRequest:
-    """Reads the body of version 3. The order of the checks decides which error the caller gets."""
+    """Reads the body of a payment, version 3. The order of the checks decides which error the caller gets."""
     values, product = PAYMENT_BODY.load(content, call), PRODUCTS[call.product]
     demand_fields(values, product.name)
     money = read_amount(values["instructed_amount"], product, "instructed_amount.")
@@ -175,7 +175,7 @@ def read_payment(content: Any, call: Call) -> PaymentRequest:
 
 
 def read_earlier(content: Any, call: Call) -> PaymentRequest:
-    """Reads the body of version 1."""
+    """Reads the body of a payment, version 1."""
     values = EARLIER_BODY.load(content, call)
     demand_fields(values, VERSION_1.columns[0])
     money = read_amount(values, SCT)
@@ -212,7 +212,7 @@ NAMES = {
 
 
 def rename_to_version_1(refusal: Refusal) -> Refusal:
-    """Returns the same refusal, in which the input has its name of version 1 (choice 4)."""
+    """Returns a copy of the refusal in which the wrong input has the name that version 1 uses (choice 4)."""
     facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
     return Refusal(
@@ -270,7 +270,8 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
 
 
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
-    """Returns the amount that must stay on the account, and the highest amount that may leave it."""
+    """Returns the bounds of a standing order with a variable amount: the amount that must stay on the account, and the
+    highest amount of one execution. A bound that was not sent is None."""
     if "amount" in amounts:
         raise make_invalid(f"{AMOUNT}.amount", "it is for FIXED only", OURS, periodic_payment_type="VARIABLE")
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None
@@ -286,7 +287,8 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
 
 
 def demand_dates(contract: StandingOrderRequest) -> None:
-    """Refuses dates that contradict each other. The bank checks later whether they are in the future."""
+    """Refuses dates of a standing order that contradict each other, and a start after the year YEAR_MAX. Does not check
+    whether the dates are in the future, because the bank does this later."""
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
         reason = f"it lies beyond the year {YEAR_MAX}"

@@ -1,9 +1,9 @@
-"""Makes a marshmallow schema for each body of contract/fields. The schemas read the bodies and document them, and the
-same rows write the reply with the details of an initiation.
+"""Makes a marshmallow schema for each body in the table of contract/fields. The schemas read the bodies and document
+them. The rows of the table also make the functions that write the details of an initiation into a reply.
 
 A body is read in two steps. The first parses strict JSON, because parsers disagree on anything else. The second applies
-the schema, whose dates and numbers are stricter than the library's. Some banks accept unknown fields, or amounts that
-are numbers. A body is read in this lenient way only after the strict schema has refused it.
+the schema. Its dates and numbers are stricter than those of the library. Some banks accept unknown fields, or amounts
+that are numbers. A body is read in this lenient way only after the strict schema has refused it.
 """
 
 import json
@@ -39,7 +39,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
 class NoControls(Validator):
-    """A text without control characters, lone surrogates or line separators."""
+    """A check that a text has no control characters, lone surrogates or line separators."""
 
     def __call__(self, value: str) -> str:
         if CONTROL.search(value):
@@ -74,7 +74,8 @@ class NumberOrText(fields.Field[str]):
 
 
 def make_field(row: Field) -> fields.Field[Any]:
-    """Returns the marshmallow field for a row of the table. The documents get the row's `note` and `clause` from it."""
+    """Returns the marshmallow field for a row of the table. The field also has the `note` and the `clause` of the row,
+    for the documents."""
     more: dict[str, Any] = {"required": row.demanded, "metadata": list_notes(row)}
     match row.kind:
         case TextKind(longest, pattern, fault):
@@ -130,8 +131,8 @@ class Strict(Schema):
 
 
 def make_parts(body: BodyRow, outer: str) -> list[Field]:
-    """Returns the fields of the object `outer`. If a record holds this object, the fields have the order of the
-    record."""
+    """Returns the fields of the object `outer`. If the bank has a record for this object, the fields have the order of
+    the record's attributes."""
     parts = body.list_parts(outer)
     if outer not in RECORDS:
         return parts
@@ -147,8 +148,8 @@ _SCHEMAS: dict[str, type[Schema]] = {}
 
 
 def _make_schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) -> type[Schema]:
-    """Returns the schema of an object. If two bodies have the same object, they share its schema, which the document
-    names once."""
+    """Returns the schema of an object. If two bodies have the same object, they share one schema, and the document has
+    it only once."""
     schema = _SCHEMAS.setdefault(name, base.from_dict(parts, name=name))
     assert list(schema._declared_fields) == list(parts), f"{name} has two shapes"
     return schema
@@ -171,7 +172,7 @@ def _make_request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
 
 
 def make_outcome_fields(body: BodyRow) -> dict[str, fields.Field[Any]]:
-    """Returns the fields that the details of an initiation show (choice 5)."""
+    """Returns the schema fields of the reply with the details of an initiation (choice 5)."""
     return {row.path: _reply_field(body, row) for row in reply_order(body.list_outers())}
 
 
@@ -229,8 +230,8 @@ WRITERS = {
 
 
 def list_order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
-    """Returns all fields of an initiation as they were sent (choice 5). `debtor` is the account in the body, or the
-    account that the customer picked."""
+    """Returns the fields of an initiation as they were sent (choice 5). Leaves out fields without a value. `debtor` is
+    the account in the body, or the account that the customer picked."""
     values = {}
     for name, write in WRITERS[type(record)]:
         source = debtor if name == DEBTOR else record
@@ -247,12 +248,13 @@ SHOWN_MAX = 200  # characters of a value
 
 
 def show_value(value: object) -> str:
-    """Returns a sent value as text, for an explanation."""
+    """Returns a sent value as text, for the explanation of a refusal. A value that is not a text is shown as JSON, cut
+    after SHOWN_MAX characters."""
     return value if isinstance(value, str) else json.dumps(value)[:SHOWN_MAX]
 
 
 def find_value(content: Any, path: str) -> Any:
-    """Returns the value at a dotted path, or None if there is none."""
+    """Returns the value at a dotted path, or None if the body has no such path."""
     for name in path.split("."):
         content = content.get(name) if isinstance(content, dict) else None
     return content
@@ -295,7 +297,7 @@ def _count_keys(value: Any) -> int:
 
 
 def _demand_single(pairs: list[tuple[str, Any]]) -> None:
-    """Refuses a key that occurs twice, because parsers differ in which of the two values they take."""
+    """Raises ValueError if a key occurs twice, because parsers differ in which of the two values they take."""
     if len(pairs) > 1:
         names = set()
         for name, _ in pairs:
@@ -305,7 +307,8 @@ def _demand_single(pairs: list[tuple[str, Any]]) -> None:
 
 
 class BodyReader:
-    """Reads bodies by a schema. Finds the clause of a refused field in the row of the body."""
+    """Reads bodies by a marshmallow schema. A refusal of a field has the clause that the row of the body gives for this
+    field."""
 
     def __init__(self, schema: Schema, body: BodyRow) -> None:
         self.schema = schema
@@ -339,7 +342,7 @@ class BodyReader:
 
 
 def find_first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
-    """Returns the path of the first fault, such as creditor_account.iban, and what is wrong there."""
+    """Returns the path of the first wrong field, such as creditor_account.iban, and the reason why it is wrong."""
     place, fault = next(iter(messages.items()))
     if isinstance(fault, Mapping):
         inner, reason = find_first_fault(fault)
@@ -348,8 +351,9 @@ def find_first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def drop_ignored_faults(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
-    """Returns the body without the faults that this bank's axes ignore. An axis is read only if the body has such a
-    fault, because reading an axis notes that the call met it."""
+    """Returns the body without the faults that this bank ignores. The axis `unknown_field` decides about unknown
+    fields, and `amount_as_number` about amounts that are numbers. An axis is read only if the body has its fault,
+    because each reading of an axis is noted for the call."""
     fitting = drop_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":
         fitting = content
@@ -371,7 +375,7 @@ def drop_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_numbers_as_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Returns the body, in which amounts that were numbers are decimal strings."""
+    """Returns the body with a decimal string in the place of each amount that was a number."""
     inner = content.get("instructed_amount")
     if not isinstance(inner, dict):
         return content

@@ -27,8 +27,8 @@ REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 
 
 def bulk_initiation(bank: Bank, call: Call) -> Answer:
-    """Returns the function that reads a bulk file and replies. It runs outside of the world's lock, because it may take
-    long."""
+    """Returns the function that reads a bulk file and replies. That function runs outside of the world's lock, because
+    it may take long."""
     return partial(_take, call)
 
 
@@ -68,8 +68,8 @@ def demand_dialect(call: Call, kind: Kind) -> None:
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
-    """Refuses the file if the world or the server has no room for it. A repeated identical call needs no room (choice
-    2)."""
+    """Refuses the file if the world or the server has no room for another waiting file. Accepts a Request-ID that was
+    used before, because an identical call is only answered again (choice 2)."""
     if (call.client.id, call.request_id) in bank.asked:
         return
     bulks.demand_room(bank, size)
@@ -77,7 +77,7 @@ def _demand_room(bank: Bank, call: Call, size: int) -> None:
 
 
 def read_file(call: Call, kind: Kind) -> tuple[bytes, str | None]:
-    """Returns the compressed file and its MsgId.
+    """Returns the compressed file and its MsgId. The MsgId is None if the file has none.
 
     Refuses a file that is empty, too long, not UTF-8, not well-formed, or has a DTD (choice 7).
     """
@@ -102,8 +102,9 @@ def list_arguments(call: Call) -> tuple[str, Kind, str, bool]:
 
 
 def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
-    """Replies with the status of a file. If a signature is due and the bank has no valid address, makes a new address.
-    `fresh` is that new address, which is shown even if it expires before the reply."""
+    """Replies with the status of a file. If the file waits for its first signature and has no valid SCA address,
+    returns a function that makes a new address and calls this view again. `fresh` is then the token of the new address.
+    The reply shows this address even if it has expired in the meantime."""
     client_id, kind, reference, external = list_arguments(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
@@ -126,7 +127,8 @@ def _show_new_address(call: Call) -> Answer:
 
 
 def list_expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
-    """Returns the batches of a small file that is not validated yet, without their faults."""
+    """Returns the batches of a file that is not validated yet, without their faults. Returns no batches for a large
+    file, because reading it would delay other calls."""
     if is_large(bulk.packed):
         return []
     report = make_report(make_report_input(bank, bulk, bank.clock.today))
@@ -170,8 +172,8 @@ def _make_part(part: Batch) -> dict[str, Any]:
 
 
 def _make_faults(findings: FileFindings) -> dict[str, Any]:
-    """Returns the first faults of a file or a batch, and how many there are. Returns no fields if there are no
-    faults."""
+    """Returns fields with the first faults of a file or a batch and with the number of all its faults. Returns no
+    fields if there are no faults."""
     rows = [
         ({"path": finding.place} if finding.line is None else {"line": finding.line})
         | {"code": finding.code, "text": finding.text}

@@ -1,4 +1,4 @@
-"""A request to the bank's interface. Each check adds to it the values that the check read."""
+"""The class of a request to the bank's interface. The checks store in it the values that they read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,7 +35,8 @@ FINGERPRINTED = (
 
 @dataclass(slots=True)
 class Call:
-    """A request on its way through the checks. Each check stores here what it read."""
+    """A request to the bank's interface. Each check stores here the values that it read, for the later checks and the
+    view."""
 
     operation: Operation
     world: World
@@ -67,12 +68,12 @@ class Call:
         return value
 
     def read_query(self, name: str) -> str | None:
-        """Returns a query parameter, or None if it was not sent. The gate has refused a parameter that was sent
-        twice."""
+        """Returns a query parameter, or None if it was not sent. A parameter that was sent twice does not reach this
+        method, because the gate refuses it."""
         return self.request.args.get(name) if self.environ.get("QUERY_STRING") else None
 
     def link(self, path: str) -> dict[str, Any]:
-        """Returns a link to a path of the bank. An axis decides whether the link is relative or absolute."""
+        """Returns a link to a path of the bank. The axis `href` decides whether the link is relative or absolute."""
         return link(path if self.decisions.href == "relative" else f"{find_root(self.request)}{path}")
 
     @property
@@ -86,7 +87,7 @@ class Call:
 
     @property
     def token_grant(self) -> Grant:
-        """The grant of the access token, for a call that requires one."""
+        """What the access token allows. Only for calls that require a token."""
         assert self.grant is not None
         return self.grant
 

@@ -2,12 +2,12 @@
 the counts, and the listeners of extensions (choice 10).
 
 Theory. A reply must not wait for the observers, and must not change with them. So a call leaves one plain record, which
-waits in its world. A record is delivered at once if it is large, or if the bank's day matters for it. Other records are
-delivered when 16 wait, when somebody looks, or before an act on which their findings depend. So a finding does not
-depend on when its record was delivered.
+waits in its world. A record is delivered at once if it is large, or if the observers need the bank's day to judge it.
+Other records are delivered when 16 wait, when somebody reads the list of calls, or before an act that could change what
+the observers find. So the findings do not depend on when a record was delivered.
 
-Often a later call delivers the record. It must not fail because an observer fails for another call. So the failure of
-an observer is logged under the Request-ID of the record, and the other observers and the other records go on.
+Often a later call delivers the record. That call must not fail because an observer fails. So the failure of an observer
+is logged under the Request-ID of the record, and the other observers and the other records go on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -155,7 +155,7 @@ Announce = Callable[[Exchange, str, float], None]
 
 
 class CallListener(NamedTuple):
-    """A row by which an extension receives every call, in order, after its reply."""
+    """The functions of an extension that are called with every answered call, in order."""
 
     name: str
     on_calls: Callable[[World, Bank, Calls], None]  # calls of the bank's interface
@@ -204,7 +204,8 @@ class Observers(NamedTuple):
 def attempt(
     step: str, call: NumberedCall[CallRecord] | Exchange, function: Callable[..., T], *arguments: Any
 ) -> T | None:
-    """Returns what the function returns. If it fails, logs the failure and returns None."""
+    """Calls the function and returns its result. If the function fails, logs that `step` failed for this call and
+    returns None."""
     try:
         return function(*arguments)
     except Exception:
@@ -228,7 +229,8 @@ def make_exchange(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
 
 
 def find_error(exchange: Exchange) -> dict[str, str | None]:
-    """Returns `error` and `error_code` of the reply to a refused call."""
+    """Returns the values of `error` and `error_code` in the reply to a refused call. Both are None if the call was
+    accepted."""
     row = Error[exchange.error].value if exchange.error else None
     return {"error": row and row.error, "error_code": row and row.code}
 
@@ -240,8 +242,8 @@ def explain_call(bank: Bank, call: CallRecord) -> tuple[Any, ...]:
 
 
 def find_deciding_rule(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
-    """Returns six values: the error, the rule that decided, its clause, the subject's id, the status at which the call
-    was judged, and the title of the scenario's rule."""
+    """Returns six values: the error, the rule that decided, its clause, the id of the subject (such as a payment), the
+    status that the subject had when the call was judged, and the title of the scenario's rule."""
     refusal, subject_id = call.refusal, call.subject
     subject = None if subject_id is None else bank.find_subject(subject_id)
     status = rule = None
@@ -277,7 +279,8 @@ def write_deciding_values(call: CallRecord) -> str:
 
 
 def make_json_value(value: object) -> object:
-    """Returns a value as JSON can hold it: an instant in Brussels time, an amount as text."""
+    """Returns a value in a form that JSON has: an instant as text in Brussels time, an amount as text with its
+    currency."""
     match value:
         case bool() | int() | None:
             return value
@@ -292,8 +295,9 @@ def make_json_value(value: object) -> object:
 
 
 def list_variants_met(call: CallRecord) -> str:
-    """Returns the axes that a call met, if they are not at their default. Every call meets the axes of settings,
-    because a time or a limit takes effect later than it is read."""
+    """Returns the axes that are not at their default and whose value the call read, as `axis=value` with blanks
+    between. Axes that change a setting always count. A time or a limit takes effect later than the call that reads it.
+    """
     if not call.variants:
         return ""
     axes_met = call.met | EVERYWHERE
@@ -304,8 +308,8 @@ def list_variants_met(call: CallRecord) -> str:
 
 
 class Content(NamedTuple):
-    """The headers and bodies of a call, with its secrets. Views show this content only through `call_texts`, which
-    masks the secrets."""
+    """The headers and bodies of a call, including secrets. Views show them only through `call_texts`, which masks the
+    secrets."""
 
     seq: int
     query: str
@@ -323,7 +327,7 @@ class Content(NamedTuple):
 
 
 def make_content(seq: int, call: CallRecord, now: datetime, age: float) -> Content:
-    """Returns the contents of a call that ended `age` seconds ago. The contents share their texts with the record."""
+    """Returns the contents of a call that ended `age` seconds ago. Does not copy its texts, unless they must be cut."""
     response = call.response
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None

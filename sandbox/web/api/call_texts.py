@@ -20,7 +20,7 @@ WORDS = {word.title(): word for word in ("ID", "URI", "SCA", "PSU", "IP", "Payme
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """A request or a reply as text. `cut` says what is missing."""
+    """A request or a reply as text. `cut` says which part is missing, and is empty if it is complete."""
 
     headers: list[tuple[str, str]]
     body: str
@@ -47,7 +47,7 @@ def write_reply(content: Content) -> MessageText:
 
 
 def list_headers(content: Content) -> list[tuple[str, str]]:
-    """Returns the headers of the request, in their usual spelling: `HTTP_CLIENT_ID` is Client-ID."""
+    """Returns the headers of the request in their usual spelling. For example, `HTTP_CLIENT_ID` becomes Client-ID."""
     headers = [("Content-Type", content.kind)] if content.kind else []
     for name, value in content.headers.items():
         words = name.removeprefix("HTTP_").title().split("_")
@@ -78,8 +78,8 @@ def describe_missing_bytes(stored_bytes: bytes, length: int) -> str:
 
 
 def mask_secrets(text: str, names: Iterable[str]) -> str:
-    """Masks secrets both as JSON and as fields of a form. It does not use the Content-Type, which is sometimes wrong in
-    a refused call."""
+    """Returns the text with a mask in the place of the values that have one of these names. Masks members of JSON and
+    fields of a form in every text, because the Content-Type of a refused call is sometimes wrong."""
     pattern = "|".join(sorted(names))
     parts = re.sub(rf'("(?:{pattern})"\s*:\s*")(?:[^"\\]|\\.)*', rf"\g<1>{MASK}", text).split("&")
     for number, part in enumerate(parts):
@@ -90,8 +90,8 @@ def mask_secrets(text: str, names: Iterable[str]) -> str:
 
 
 def write_body(body: bytes, names: Iterable[str]) -> str:
-    """Returns a body in which the values of these names are masked. JSON gets a line for each member, and its numbers
-    keep their digits."""
+    """Returns the body as text, with masks in the place of the values that have one of these names. JSON gets a line
+    for each member, and its numbers keep their digits."""
     text = mask_secrets(body.decode(errors="replace"), names)
     try:
         orjson.loads(body)
@@ -101,7 +101,8 @@ def write_body(body: bytes, names: Iterable[str]) -> str:
 
 
 def lay_out(tokens: Iterable[str]) -> Iterable[str]:
-    """Yields well-formed JSON with a line for each member."""
+    """Yields the tokens of a well-formed JSON text, with line breaks and blanks between them, so that each member has a
+    line."""
     depth, before = 0, ""
     for token in tokens:
         opened, closes = before in ("{", "["), token in ("}", "]")

@@ -1,4 +1,5 @@
-"""Checks the client's certificate before all other checks. Every failure is a 495 (service 5.1, choice 9)."""
+"""Checks the client's certificate before all other checks. Every failure is refused with the status 495 (service 5.1,
+choice 9)."""
 
 import re
 from base64 import b64decode
@@ -36,8 +37,8 @@ def demand_certificate(
     role: str | None,
     now: datetime,
 ) -> None:
-    """Checks that the caller's certificate is trusted and has the role that the call needs. If the call names a client,
-    the certificate must belong to that client."""
+    """Refuses a caller whose certificate is missing, is not trusted, or lacks the PSD2 role that the call needs. If the
+    call names a client, refuses a certificate of another organisation than the client's."""
     try:
         if trust is None:
             raise Untrusted("the server was started without --pki, so it trusts nobody")
@@ -55,8 +56,8 @@ def demand_certificate(
 
 
 def _read_presented(environ: dict[str, Any], settings: Decisions) -> bytes:
-    """Returns the caller's certificate in PEM or DER, from the TLS handshake or from a header. Raises Untrusted if a
-    header comes from an unknown proxy."""
+    """Returns the caller's certificate in PEM or DER, from the TLS handshake or from a header. Raises Untrusted if
+    there is no certificate, or if the header does not come from a trusted proxy."""
     if settings.client_certificates == "tls":
         certificate = environ.get(TLS_KEY)
         if not certificate:
@@ -83,7 +84,7 @@ def is_trusted(sender: str, proxies: tuple[str, ...]) -> bool:
 
 
 def read_network(text: str) -> IPv4Network | IPv6Network | None:
-    """Returns the network that a text names, or None if it names none."""
+    """Returns the IP network of a text such as `10.0.0.0/8`, or None if the text is not a network."""
     try:
         return ip_network(text, strict=False)
     except ValueError:
@@ -91,8 +92,8 @@ def read_network(text: str) -> IPv4Network | IPv6Network | None:
 
 
 def read_header(value: str) -> bytes:
-    """Decodes the header: URL-encoded PEM as nginx sends it, or DER in Base64 as Caddy sends it. The Base64 may stand
-    between colons (RFC 9440)."""
+    """Decodes a certificate in a header: URL-encoded PEM as nginx sends it, or DER in Base64 as Caddy sends it. The
+    Base64 may have a colon at each end (RFC 9440). Raises Untrusted for anything else."""
     if len(value) > LONGEST:
         raise Untrusted("the header is too long")
     if value.startswith("-----BEGIN"):
@@ -116,8 +117,8 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
 def seal_key(
     trust: Trust | None, client: RegisteredClient, role: str | None, now: Callable[[], datetime], der: bytes
 ) -> Key:
-    """Returns the key of the QSealC in a signature's x5c. Refuses a certificate of another organisation than the
-    client's, and a certificate without the role of the call."""
+    """Returns the public key of a certificate that came in the x5c of a signature. Refuses a certificate that is not a
+    trusted QSealC, that is of another organisation than the client's, or that lacks the role of the call."""
     if trust is None:
         raise make_refusal("Signature", "the server was started without --pki, so it believes no x5c")
     try:

@@ -1,6 +1,5 @@
-"""Writes refusals as replies with the body of service 2.9. The axes of the world may change status, code and text. The
-server uses these replies too, for a request that it refuses before the application sees the request.
-"""
+"""Makes the replies of refused calls, with the error body of service 2.9. Axes of the world may change the status, the
+code and the text. The server also makes its replies here if it refuses a request before the application gets it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -102,14 +101,14 @@ def make_refusal_response(refusal: Refusal) -> Response:
 
 
 def render_refusal(refusal: Refusal) -> Response:
-    """Makes the reply to a refused call. Stores the refusal for the call's record, from which a tester can read why the
-    call was refused."""
+    """Makes the reply to a refused call. Also stores the refusal for the record of the call, so that a tester can read
+    why the call was refused."""
     request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which refers to everything that the call read
     return make_refusal_response(refusal)
 
 
 def make_http_refusal(error: HTTPException) -> Response:
-    """Makes the reply to a call that the framework refuses, in the bank's form."""
+    """Makes the reply to a call that the framework refuses. The reply has the bank's error body."""
     match error:
         case NotFound():
             return render_refusal(Refusal(Error.NOT_FOUND, input=request.path[:200]))
@@ -122,8 +121,8 @@ def make_http_refusal(error: HTTPException) -> Response:
 
 
 def make_method_refusal(allowed: list[str]) -> Refusal:
-    """Returns the refusal of a wrong method (405). Returns 404 instead if the path names an unknown product, because
-    paths are judged before methods (choice 2)."""
+    """Returns the refusal of a method that the path does not have (405). If the path names an unknown product, returns
+    a 404 instead, because the bank checks the path before the method (choice 2)."""
     adapter = current_app.create_url_adapter(request)
     assert adapter is not None and allowed
     name, path = adapter.match(method=allowed[0])
@@ -138,7 +137,8 @@ def make_method_refusal(allowed: list[str]) -> Refusal:
 
 
 def make_unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
-    """Makes the reply to a request that the server could not read. The reply is a 500 if the server itself failed."""
+    """Makes the reply to a request that the server could not read. `status` is the status that the server chose. For a
+    status that is not in UNREAD, the server itself has failed, and the reply is a 500."""
     error, name, reason = UNREAD.get(status, (Error.INTERNAL, "", ""))
     response = make_refusal_response(refusal or Refusal(error, input=name, why=reason))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
@@ -147,15 +147,15 @@ def make_unreadable_reply(status: int, request_id: str = "", refusal: Refusal | 
 
 @cache
 def list_other_codes() -> dict[str, str]:
-    """Returns the codes of the bank's errors, each with the code that another bank uses for the same error: `E01`,
-    `E02` and so on."""
+    """Returns the codes that replace the bank's error codes under the axis `error_codes`: `E01`, `E02` and so on. The
+    keys are the bank's own codes."""
     codes = dict.fromkeys(error.value.code for error in Error)
     return {code: f"E{number:02d}" for number, code in enumerate(codes, 1)}
 
 
 def choose_refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
-    """Returns the error row and the text for a refusal, after the axes changed its HTTP status, code, word or
-    language."""
+    """Returns the error row and the text of a refusal. Axes of the world may have changed the status, the code, the
+    spelling of the error and the language of the text."""
     world = call.world
     row, text = refusal.error.value, refusal.text
     if refusal.error in STATUSES:
@@ -172,7 +172,8 @@ def choose_refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]
 
 
 def translate_refusal(refusal: Refusal, accept_language: str) -> str | None:
-    """Returns a sentence in French or Dutch that names the wrong input. Returns None for other languages."""
+    """Returns a sentence in French or Dutch that names the wrong input, if the caller prefers one of these languages.
+    Returns None for other languages."""
     language = choose_screen_language(read_languages(accept_language))
     if language is None:
         return None
@@ -182,7 +183,8 @@ def translate_refusal(refusal: Refusal, accept_language: str) -> str | None:
 
 
 def retry_after(world: World, seconds: int) -> str | None:
-    """Returns the value of Retry-After, or None if an axis leaves out this header."""
+    """Returns the value of the header Retry-After, as a number of seconds or as a date. Returns None if the axis
+    `retry_after` leaves out the header."""
     match world.decisions.retry_after:
         case "date":
             return http_date(world.ask(lambda bank: bank.clock.now) + timedelta(seconds=seconds))

@@ -1,12 +1,12 @@
 """Changes replies, delays them or holds them back, because a tester or an axis asked for it (choice 13).
 
 A tester may order a fault: another reply, a late reply, half a reply, or no reply. Two kinds of faults happen in the
-customer's browser: on the bank's own pages, and on the way back to the TPP. A tester may also order a barrier, at which
-a call waits until it is released. The place of a barrier is before the act, after it, or before the reply. Axes ask for
-what JSON, HTTP and the network always allow: replies of another form, and calls that fail once.
+customer's browser: on the bank's own pages, and on the way back to the TPP. A tester may also set a barrier. A call
+waits there until the tester releases it: before its act, after its act, or before its reply. Axes ask for things that
+JSON, HTTP and the network always allow: replies of another form, and calls that fail once.
 
-A call that waits holds no lock, but it occupies a worker (a thread) of the server. So it reserves a worker before it is
-judged. If no worker is free to wait, the call is refused and has changed nothing.
+A call that waits holds no lock, but it occupies a worker (a thread) of the server. So it reserves a worker before it
+may change anything. If no worker is free to wait, the call is refused.
 """
 
 import json
@@ -70,15 +70,17 @@ Reserve = Callable[[str], AbstractContextManager[bool]]
 
 
 class Cut(ConnectionError):
-    """Raised to end the connection. The server then closes the connection without a reply, if it can."""
+    """Raised while a reply is sent, to end the connection. It is raised only if the server has no exception of its own
+    for this."""
 
 
 # Faults of a call
 
 
 def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
-    """Returns the reply to a call to which a fault rule applies. Waits at the end if the rule orders a delay; no lock
-    is held by then."""
+    """Returns the reply to a call to which a fault rule applies. This is the reply that the rule orders, or else the
+    reply of `view`, perhaps changed or cut by the rule. If the rule orders a delay, waits after the view, when no lock
+    is held."""
     with reserve_worker(request.environ) if fault.delay else nullcontext():
         response = _make_ordered_reply(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
         if fault.change is not None and response.content_type == MEDIA:
@@ -103,7 +105,7 @@ def reserve_worker(environ: dict[str, Any]) -> Iterator[None]:
 
 
 def pause(seconds: float) -> None:
-    """Waits. The caller must have reserved a worker by `room_to_wait`."""
+    """Waits for this number of seconds. The caller must have reserved a worker by `reserve_worker`."""
     if seconds:
         wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
         wait(seconds)
@@ -127,7 +129,8 @@ def _make_ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
 
 
 def _make_foreign_reply(answer: FaultAnswer) -> Response:
-    """Returns the reply of a gateway in front of the bank. Of the bank's own headers, it will have only Response-ID."""
+    """Returns a reply as a gateway in front of the bank would send it. The only header of the bank in it is
+    Response-ID, which is added later."""
     if answer.body is None and answer.content_type is None:
         response = make_gateway_page(answer.status)
     else:
@@ -146,7 +149,8 @@ def make_gateway_page(status: int) -> Response:
 
 
 def _change_body(body: bytes, change: str) -> bytes:
-    """Returns the body changed as a fault rule orders: JSON that is allowed but unusual, or a text that is no JSON."""
+    """Returns the body with the change that a fault rule orders. The result is unusual but allowed JSON, or for
+    `malformed` the first two thirds of the body."""
     if change == "malformed":
         return body[: max(1, len(body) * 2 // 3)]
     content = orjson.loads(body)
@@ -173,15 +177,16 @@ def reshape(value: Any, *, new_fields: bool = False, reversed_keys: bool = False
 
 
 class HangingUp(Response):
-    """A response whose connection breaks within the body. It sends a body even with a status that has none."""
+    """A response whose connection breaks within the body. It sends a body even with a status such as 204, which has
+    none."""
 
     def get_app_iter(self, environ: Any) -> Iterable[bytes]:
         return self.iter_encoded()
 
 
 def _cut(response: Response, place: str) -> Response:
-    """Returns a reply that breaks off before its first byte, or in the middle of its body. The error is raised while
-    the body is sent, because the framework would turn an error of the view into a 500."""
+    """Returns a reply that breaks off: before its first byte if `place` is `before`, else in the middle of its body.
+    The error is raised while the body is sent, because the framework would turn an error in the view into a 500."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
     reset = request.environ.get("sandbox.reset")
@@ -204,9 +209,9 @@ def _cut(response: Response, place: str) -> Response:
 
 @contextmanager
 def claim_barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
-    """Claims the barrier that waits for this call at this place, and yields a function that waits there until the
-    tester releases the call. Without such a barrier the function does nothing. Raises Refusal if no worker is free to
-    wait."""
+    """Claims the barrier that waits for this call at this place. Yields a function that waits there until the tester
+    releases the call. If there is no such barrier, yields a function that does nothing. Raises Refusal if no worker is
+    free to wait."""
     if not call.world.holds.by_name:
         yield pass_by
         return
@@ -232,12 +237,12 @@ def claim_barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
 
 
 def pass_by() -> None:
-    """Does nothing. `barrier` yields this function if no barrier waits for the call."""
+    """Does nothing. `claim_barrier` yields this function if no barrier waits for the call."""
 
 
 def find_waiting(environ: dict[str, Any]) -> Wait:
-    """Returns the function by which a call waits at a barrier. It belongs to the server; a process without a server has
-    a plain function. The caller must have reserved a worker by `room_to_wait`."""
+    """Returns the function that waits at a barrier. The server has such a function. A process without a server uses
+    `wait_here`. The caller must have reserved a worker by `reserve_worker`."""
     wait: Wait | None = environ.get("sandbox.hold")
     return wait or wait_here
 
@@ -258,7 +263,9 @@ class WayBack(NamedTuple):
 
 
 def choose_way_back(world: World, address: str) -> WayBack:
-    """Returns the callback address to which the browser is sent, changed by the faults and axes that apply."""
+    """Returns the way on which the browser goes back to the TPP at `address`, after the changes by extensions, fault
+    rules and axes. Waits if a fault rule delays the way back. The address of the way is None if the browser is not sent
+    back."""
     if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
     if world.decisions.extensions:
@@ -280,7 +287,8 @@ def choose_way_back(world: World, address: str) -> WayBack:
 
 
 def send_browser(world: World, response: Response) -> Response:
-    """Returns the redirection to the TPP, changed by the faults and axes that apply."""
+    """Returns the redirection of the browser to the TPP, with the changes by fault rules and axes. Returns a page in
+    its place if the browser is not sent back, or if it visits the address twice."""
     address = response.headers["Location"]
     way = choose_way_back(world, address)
     if way.address is None:
@@ -335,7 +343,8 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 
 def fail_first_call_or_view(call: Call, view: Callable[[], Response]) -> Response:
-    """Calls the view and returns its reply. If an axis says so, the first call of each operation fails instead."""
+    """Calls the view and returns its reply. Under the axes `unavailable` and `gateway`, the first call of each
+    operation fails instead. With the value `504` of `gateway`, the failed call has been executed."""
     if call.decisions.unavailable == "first_call" and call.world.calls.is_first_use("unavailable", call.operation.name):
         response = render_refusal(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
@@ -350,8 +359,8 @@ def fail_first_call_or_view(call: Call, view: Callable[[], Response]) -> Respons
 
 
 def apply_reply_variants(call: Call, response: Response) -> None:
-    """Changes a finished reply as the axes of JSON and HTTP say. The axes `header_case` and `connection` need a real
-    server and change less in a call within the process."""
+    """Changes a finished reply as the axes about JSON and HTTP say. The axes `header_case` and `connection` have their
+    full effect only if a real server sends the reply."""
     if response.content_type == MEDIA:
         body = response.get_data()
         variant = write_body_variant(call, body)
@@ -372,7 +381,7 @@ def apply_reply_variants(call: Call, response: Response) -> None:
 
 
 def write_body_variant(call: Call, body: bytes) -> bytes:
-    """Returns the same JSON written in another way, or the body itself if no axis changes it."""
+    """Returns the JSON written in another form, if axes ask for it. Returns the same object if no axis changes it."""
     new_fields = call.decisions.unknown_fields == "everywhere"
     reversed_keys = call.decisions.key_order == "reversed"
     digits = call.decisions.number_digits
@@ -405,7 +414,8 @@ def write_other_digits(text: str, digits: str) -> str:
 
 
 def send_in_chunks(call: Call, response: Response) -> None:
-    """If an axis says so, has the body sent slowly and in pieces. The worker sleeps between the pieces."""
+    """Makes the server send the body slowly and in pieces, if the axis `body_pieces` asks for it. The worker sleeps
+    between the pieces."""
     if call.decisions.body_pieces == "whole" or not response.get_data():
         return
     body = response.get_data()

@@ -66,7 +66,8 @@ def check_product(call: Call) -> None:
 
 
 def check_accept(call: Call) -> None:
-    """Chooses the version that Accept names (service 9.1). Refuses with 406 if it names none that the operation has."""
+    """Chooses the version that the header Accept names (service 9.1). Refuses with 406 if the operation has none of the
+    named versions. If Accept names no version, the axis `accept_without_version` decides."""
     header = call.environ.get("HTTP_ACCEPT")
     offered, silent = OFFERED[call.operation.name, call.path.get("product")]
     if silent and call.decisions.silent_versions == "newest_only":
@@ -113,7 +114,8 @@ def check_request_id(call: Call) -> None:
 
 
 def check_client(call: Call, bank: Bank) -> None:
-    """Refuses a client that is not registered, not active, or without the role that the call needs."""
+    """Finds the client of the call. Refuses a client that is not registered, not active, or without the role that the
+    call needs. Then counts the call for the limits, and refuses a Request-ID that was used for another call."""
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
         name = headers.find_client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
@@ -212,7 +214,8 @@ def check_signature(call: Call, bank: Bank) -> None:
 
 
 def check_authorization(call: Call, bank: Bank) -> None:
-    """Refuses a token that is not valid, even if the operation needs no token (choice 2)."""
+    """Refuses a call whose access token is not valid or has the wrong scope. Refuses a call without a token if the
+    operation requires one. If a token is sent to an operation that needs none, it must be valid too (choice 2)."""
     header = call.environ.get("HTTP_AUTHORIZATION")
     if header is None and call.operation.authorization is Authorization.OPTIONAL:
         return
@@ -259,8 +262,8 @@ def check_reads(call: Call, bank: Bank) -> None:
 
 
 def count_call(call: Call, bank: Bank, client_id: str) -> None:
-    """Refuses a call over the limit per minute (service 4.1). Calls are counted by client, or by PSU or address if an
-    axis says so."""
+    """Counts a call, and refuses it if the limit per minute is reached (service 4.1). The limit holds for each client,
+    or under the axis `limits_count` for each PSU or each IP address."""
     most = call.decisions.requests_per_minute
     if not most:
         return

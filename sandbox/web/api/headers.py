@@ -1,8 +1,8 @@
 """Reads headers: the versions and languages that a caller accepts, and the credentials or the token of a call.
 
-The same values of Accept (service 9) and Accept-Language (service 4.0) come with every call, so their readings are
-cached. At /token HTTP Basic has client_id and client_secret, form-encoded (RFC 6749 2.3.1) or raw (service 4.8, choice
-8).
+Nearly all calls send the same few values of Accept (service 9) and Accept-Language (service 4.0). So the results of
+parsing them are cached. At /token, HTTP Basic contains the client_id and the client_secret. They are form-encoded (RFC
+6749 2.3.1) or raw (service 4.8, choice 8).
 """
 
 from base64 import b64decode
@@ -38,7 +38,8 @@ def read_versions(header: str, vendor: str) -> tuple[int, ...]:
 
 
 def is_version_missing(header: str | None, vendor: str) -> bool:
-    """Whether Accept is missing, or has a range of the bank's media type without a version."""
+    """Whether the caller names no version: the header Accept is missing, or it accepts the bank's media type (or `*/*`)
+    without a version."""
     if header is None:
         return True
     ours = ("*/*", "application/*", "application/json", f"application/vnd.{vendor}.api+json".lower())
@@ -47,8 +48,8 @@ def is_version_missing(header: str | None, vendor: str) -> bool:
 
 
 def read_languages(header: str) -> tuple[str, ...]:
-    """Returns the languages that the header names and the bank knows, most wanted first. `*` counts as such a
-    language."""
+    """Returns the languages that the header names and the bank knows, most wanted first. Includes `*` if the header has
+    it."""
     return _cached_languages(header) if len(header) <= CACHED_MAX else _parse_languages(header)
 
 
@@ -76,8 +77,8 @@ _cached_versions, _cached_languages = (
 
 
 def choose_screen_language(languages: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
-    """Returns the most wanted language that has screens. Returns None if there is none; the customer's language counts
-    then."""
+    """Returns the most wanted language in which the bank has pages. Returns None if there is no such language. The bank
+    then uses the customer's language."""
     for language in languages:
         if language in screens:
             return language
@@ -85,8 +86,8 @@ def choose_screen_language(languages: tuple[str, ...], screens: Container[str] =
 
 
 def list_readings(header: str | None) -> tuple[Credentials, ...]:
-    """Returns the credentials as they were sent. Adds the form-decoded credentials if these differ. Returns none if the
-    header has none."""
+    """Returns the client id and secret of HTTP Basic, in each way in which they can be read: as they were sent, and
+    form-decoded if that differs. Returns an empty tuple if the header has no such credentials."""
     scheme, _, encoded = (header or "").partition(" ")
     if scheme.lower() != "basic":
         return ()
@@ -105,10 +106,11 @@ def list_readings(header: str | None) -> tuple[Credentials, ...]:
 
 
 def find_client_id(bank: Bank, headers: Mapping[str, str], operation: Operation | None) -> str | None:
-    """Returns the client id from the header Client-ID, or at /token from the credentials.
+    """Returns the client id from the header Client-ID, or at /token from the credentials. Returns None if there is
+    none.
 
-    Some credentials can be read in two ways. The way with a right secret is taken, else the way with the id of a known
-    client, else the first.
+    Credentials with escapes can be read in two ways. The way with a right secret is taken. If there is none, the way
+    with the id of a known client is taken, else the first way.
     """
     if operation is None or operation.bank_headers:
         return headers.get("HTTP_CLIENT_ID")
@@ -127,6 +129,7 @@ def read_bearer(header: str | None) -> str | None:
 
 
 def find_client_of_token(bank: Bank, header: str | None) -> str | None:
-    """Returns the id of the client to which an access token was given."""
+    """Returns the id of the client that owns the access token in an Authorization header. Returns None if the token is
+    unknown."""
     key = bank.access_tokens.get(read_bearer(header) or "")
     return bank.pairs[key].grant.client_id if key in bank.pairs else None

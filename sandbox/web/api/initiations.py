@@ -27,7 +27,7 @@ ID_TYPES = ("INTERNAL", "EXTERNAL")
 
 
 class InitiationActions(NamedTuple):
-    """The functions of the bank that the views of one kind call."""
+    """The functions for one kind of initiation. `read` reads the body, and `initiate` and `cancel` change the bank."""
 
     read: Callable[[Any, Call], Any]
     initiate: Callable[..., initiations.InitiationOutcome]
@@ -67,8 +67,8 @@ def _initiate_version_1(call: Call, content: Any) -> ReplyContent:
 
 
 def status(bank: Bank, call: Call) -> ReplyContent:
-    """Replies with the status. The call needs no token, but a token that is sent must belong to the payment's PSU
-    (choice 2)."""
+    """Replies with the status. The call needs no token. But if a token is sent, the payment must belong to the PSU of
+    the token (choice 2)."""
     initiation = find_own(bank, call, call.grant.customer if call.grant else None)
     call.subject = initiation.id
     return ReplyContent(replies.make_status_content(initiation.id, initiation.status.value, initiation.reason))
@@ -94,7 +94,8 @@ def details(bank: Bank, call: Call) -> ReplyContent:
 
 
 def _list_exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:
-    """Returns the fields about the exchange of a cross-border payment if an axis shows them, else none."""
+    """Returns the fields about the exchange rate and the charges of a cross-border payment. Returns no fields if the
+    axis `exchange_details` is `absent`."""
     if bank.decisions.exchange_details == "absent":
         return {}
     exchange = fees.compute_exchange_cost(bank, payment)
@@ -116,8 +117,8 @@ def cancellation(bank: Bank, call: Call) -> Response:
 
 @contextmanager
 def replace_conflict(call: Call) -> Iterator[None]:
-    """Replaces a refusal with 409 within the block. An ambiguous reference is refused with 409, but DELETE does not
-    have this status (service 4.4, choice 5)."""
+    """Within the block, replaces a refusal that has the status 409 by one with 400 or 404. The bank refuses an
+    ambiguous reference with 409, but the service does not give DELETE this status (service 4.4, choice 5)."""
     try:
         yield
     except Refusal as refusal:
@@ -139,7 +140,8 @@ def read_body(call: Call) -> bytes:
 
 
 def is_external(call: Call) -> bool:
-    """Whether the query says EXTERNAL. INTERNAL is the default (choice 5)."""
+    """Whether the query says EXTERNAL: the path then has the TPP's own reference. The default is INTERNAL: the path has
+    the bank's id (choice 5)."""
     parameter = call.kind.id_type
     id_type = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
     if id_type not in ID_TYPES:
@@ -148,7 +150,8 @@ def is_external(call: Call) -> bool:
 
 
 def make_signing_address(call: Call, token: str) -> str:
-    """Returns the SCA address. It has the API's host and no query, unless an axis says otherwise."""
+    """Returns the SCA address for a token. By default it has the host of the request and no query. The axes `sca_host`
+    and `sca_address_query` can change this."""
     address = f"{find_root(call.request)}/psu/sign/{token}"
     if call.decisions.sca_host == "other":
         scheme, _, host_and_path = address.partition("://")

@@ -44,7 +44,7 @@ BulkLinks = make_links_schema("BulkLinks", "status")
 
 
 class StatusReply(Schema):
-    """The fields of a status (choice 5)."""
+    """The reply with the status of a payment or a standing order (choice 5)."""
 
     payment_id = fields.String(required=True)
     status = fields.String(required=True)
@@ -80,7 +80,7 @@ class EarlierInitiationReply(Schema):
 
 
 class BulkInitiationReply(Schema):
-    """The reply to a file. It has no address yet, because the file is validated first (choice 7)."""
+    """The reply to a bulk file. It has no SCA address yet, because the file is validated first (choice 7)."""
 
     payment_file_id = fields.String(required=True)
     status = fields.String(required=True)
@@ -105,7 +105,7 @@ def link(href: str) -> dict[str, Any]:
 
 
 class Reply(Response):
-    """A response whose headers are complete. It leaves out the framework's correction of headers, which takes a tenth
+    """A response whose headers are complete. It skips the framework's correction of headers, because that takes a tenth
     of the time of a reply."""
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
@@ -116,7 +116,7 @@ class Reply(Response):
 
 
 class ReplyContent(NamedTuple):
-    """The content of a reply before it is written."""
+    """The content of a reply before it is written as JSON."""
 
     body: Any
     status: int = 200
@@ -125,7 +125,8 @@ class ReplyContent(NamedTuple):
 
 
 def write(reply: ReplyContent, operation: str, decisions: Decisions) -> Response:
-    """Returns the response in the form that the decisions ask for."""
+    """Returns the response with this content. First gives the content of this operation the form that the decisions ask
+    for."""
     form = FORMS.get(operation)
     if form is not None:
         reply = form(decisions, reply)
@@ -154,7 +155,7 @@ def make_status_content(payment_id: str, status: str, reason: str | None) -> dic
 
 
 def make_initiation_content(path: str, initiated: Any, address: str, link: Callable[[str], Any]) -> dict[str, Any]:
-    """Returns the content of the reply to an initiation: identifiers and links."""
+    """Returns the content of the reply to an initiation: its identifiers, its status and links."""
     return {
         "payment_id": initiated.payment_id,
         "endtoend_identification": initiated.endtoend_identification,
@@ -305,8 +306,9 @@ def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[s
 
 
 def _lacks_value_date(item: dict[str, Any]) -> bool:
-    """Whether an axis leaves out the value date of this transaction. It leaves out one in three. Date and amount decide
-    which, so that each read of a transaction has the same fields."""
+    """Whether the value date of this transaction is left out under the axis `value_date_field`. It is left out of about
+    one transaction in three. A checksum of date and amount decides, so that each read of a transaction has the same
+    fields."""
     return crc32(f"{item['execution_date']} {write_number(item['amount'])}".encode()) % 3 == 0
 
 

@@ -1,7 +1,8 @@
 """Filters by which an extension changes replies and callbacks of the bank, if one of its settings asks for it.
 
-A filter gets the content of a reply before its form changes, so the fields still have the service's names. It also gets
-the address of a callback before the browser is sent there. A world without settings of extensions uses no filter.
+A filter gets the content of a reply before the bank's own settings change its form, so the fields still have the
+service's names. It also gets the address of a callback before the browser is sent there. A world without settings of
+extensions uses no filter.
 """
 
 from collections.abc import Callable
@@ -16,8 +17,8 @@ from sandbox.worlds.world import World
 
 
 class ReplyFilter(NamedTuple):
-    """A row by which an extension changes replies and callbacks. It takes effect if the extension's setting is not at
-    its default."""
+    """The two functions by which an extension changes replies and callbacks. They are used in a world in which the
+    extension's setting is not at its default."""
 
     setting: str
     reply: Callable[[Call, ReplyContent], ReplyContent]  # may raise Refusal

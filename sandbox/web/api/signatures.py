@@ -1,4 +1,4 @@
-"""Digest, Date and Signature on initiations (service 5.8, choice 9).
+"""Checks the headers Digest, Date and Signature of initiations (service 5.8, choice 9).
 
 A refusal says what was expected. It also names what probably went wrong, if a usual mistake explains the value.
 """
@@ -48,8 +48,8 @@ def list_mistaken_texts(body: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def name_mistaken_text(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
-    """Returns the name of the first text for which `holds` is true, among the texts that clients sign by mistake.
-    Returns None if there is none."""
+    """Returns the name of the first text that makes `holds` true, of the texts that clients sign by mistake in the
+    place of the body. Returns None if no text does."""
     return next((name for name, other in list_mistaken_texts(body) if other != body and holds(other)), None)
 
 
@@ -80,7 +80,8 @@ def explain_date(header: str) -> str:
 
 
 def explain_shape(header: str) -> str:
-    """Returns a hint for a Signature that is not a compact JWS."""
+    """Returns a hint for a Signature that is not a compact JWS. Returns an empty text if it is no known kind of
+    signature."""
     if OLDER_KIND.search(header):
         return "; this is a signature over headers of the older HTTP kind (keyId, headers, signature): sign the body"
     if NEWER_KIND.match(header):
@@ -142,7 +143,7 @@ def make_refusal(header: str, reason: str, decided_by: Mapping[str, object] | No
 
 
 def demand_digest(header: str, body: bytes) -> None:
-    """Checks that the header has the SHA-256 of the body. The header may have other digests too."""
+    """Refuses a header Digest without the SHA-256 of the body. The header may have other digests too."""
     digests = dict(part.strip().partition("=")[::2] for part in header.split(","))
     digest = next((value for name, value in digests.items() if name.upper() == "SHA-256"), "")
     if not digest:
@@ -203,8 +204,9 @@ def _write_iso(when: datetime) -> str:
 
 
 def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> None:
-    """Verifies a compact JWS over the body, attached or detached. `certified` returns the key of a certificate, if the
-    certificate is a trusted QSealC."""
+    """Refuses a Signature that is not a valid compact JWS over the body. The JWS may contain the body (attached) or
+    leave it out (detached). `certified` returns the key of a certificate, and refuses a certificate that is not a
+    trusted QSealC."""
     parts = header.split(".")
     if len(parts) != 3:
         hint = explain_shape(header)
@@ -243,8 +245,8 @@ def demand_form(header: str, over: str) -> None:
 
 
 def write_header_lines(request_id: str, digest: str | None, date: str | None) -> bytes:
-    """Returns the text that clients sign instead of the body if an axis says so. It has a line for each of Request-ID,
-    Digest and Date that was sent."""
+    """Returns the text that is signed in the place of the body if the axis `signature_over` is `headers`. The text has
+    a line for each of Request-ID, Digest and Date that was sent."""
     rows = (("request-id", request_id), ("digest", digest), ("date", date))
     return "\n".join(f"{name}: {value}" for name, value in rows if value is not None).encode()
 
@@ -294,8 +296,8 @@ def _demand_payload(part: str, body: bytes) -> None:
 
 
 def _find_key(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
-    """Returns the registered key that `kid` names, else the key of the certificate in `x5c`, with a name of the key for
-    errors."""
+    """Returns the key of a signature, and a name of the key for errors. It is the client's registered key that `kid`
+    names. If there is none, it is the key of the certificate in `x5c`."""
     kid = protected.get("kid")
     by_id = {row["kid"]: row for row in map(json.loads, keys)}
     if isinstance(kid, str) and kid in by_id:
@@ -316,8 +318,8 @@ def _find_key(protected: dict[str, Any], keys: tuple[str, ...], certified: Calla
 
 
 def _is_right(parts: list[str], body: bytes, key: Key, algorithm: str, plain: bool) -> bool:
-    """Whether the signature is right. With `plain` it must be over the bytes of the body (RFC 7797), else over their
-    BASE64URL."""
+    """Whether the signature is right. If `plain`, the signature must be over the bytes of the body (RFC 7797), else
+    over the body in BASE64URL."""
     if plain:
         signature = _decode(parts[2], "signature part")
         return bool(REGISTRY.get_alg(algorithm).verify(parts[0].encode() + b"." + body, signature, key))

@@ -1,1 +1,2 @@
-"""One kit for every HTML page: templates, headers, cookies, form proofs, static files and the design tokens."""
+"""The common parts of all HTML pages: templates, headers, static files, reports, and hidden fields that prove that a
+form was made for its session."""

@@ -48,8 +48,8 @@ class Form(NamedTuple):
     around: list[Tag]
 
     def is_of(self, address: str, typed: MultiDict[str, str]) -> bool:
-        """Whether the form is sent to this address, and has the same hidden fields as the sent form. The fields in
-        TECHNICAL are not compared."""
+        """Whether this is the form that the browser sent. Its target must be `address`, and its hidden fields must have
+        the values in `typed`. Does not compare the hidden fields in TECHNICAL."""
         targets = [tag.get(name) for tag in self.tags for name in ("action", "formaction")]
         if unquote(address) not in [unquote(urlsplit(target).path) for target in targets if target]:
             return False
@@ -95,8 +95,9 @@ class FormParser(HTMLParser):
 
 
 def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = "", reason: str = "") -> str:
-    """Returns the page with the sent values in the forms of this address, and with the reason at the refused field.
-    Opens the `details` elements that contain these forms."""
+    """Returns the page with the sent values `typed` in the form that the browser sent to `address`. Puts `reason`
+    before the refused field `field`. Opens the `details` elements that contain the form. Returns the page unchanged if
+    the form is not on the page."""
     edits: dict[int, tuple[int, str]] = {}
     for form in FormParser(page).forms:
         if form.is_of(address, typed):
@@ -112,8 +113,9 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = 
 def list_edits(
     form: Form, typed: MultiDict[str, str], field: str = "", reason: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Yields a change of the page for each field: begin and end of the old text, and the new text. Does not change a
-    field that was not sent, but unchecks a checkbox that was not sent."""
+    """Yields the changes of the page that put the sent values into a form. Each change has the beginning and the end of
+    the old text, and the new text. Leaves a field as it is if it was not sent, but unchecks a checkbox or a radio
+    button."""
     select = ""
     for tag in form.tags:
         name, field_error, more = tag.get("name"), "", dict[str, str]()

@@ -69,8 +69,8 @@ def draw_whole_page(title: str, style: str, body: str, script: str = "") -> str:
 
 
 def make_page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
-    """Returns the headers of a page that may be neither framed nor cached. `opener` is its Cross-Origin-Opener-Policy,
-    which says whether a window that opened the page may access it."""
+    """Returns the headers of a page. No other page may show the page in a frame, and no cache may store it. `opener` is
+    its Cross-Origin-Opener-Policy. This header says whether a window that opened the page may access it."""
     return {
         "Content-Security-Policy": policy,
         "X-Frame-Options": "DENY",
@@ -110,8 +110,8 @@ def compute_proof(session: str, purpose: str) -> str:
 
 @cache
 def read_content(room: str, name: str) -> bytes:
-    """Returns the content of a file in a package's folder `static`. A style sheet of another package begins with the
-    rules that all pages share, and its console.js begins with kit.js."""
+    """Returns the content of a file in the folder `static` of the package `room`. In every package but this one, a
+    style sheet begins with the rules that all pages share, and the scripts in WITH_KIT begin with kit.js."""
     content = (files(room) / "static" / name).read_bytes()
     shared = SHARED if name.endswith(".css") else ("kit.js",) if name in WITH_KIT else ()
     return content if room == KIT else b"".join(read_content(KIT, each) for each in shared) + content
@@ -119,7 +119,8 @@ def read_content(room: str, name: str) -> bytes:
 
 @cache
 def read_inline_style(room: str, name: str) -> Markup:
-    """Returns a style sheet for a `style` element, so that the first paint does not wait for a second request."""
+    """Returns a style sheet without comments and blanks, for a `style` element. So the browser can draw the page
+    without a second request."""
     style = BLANKS.sub("", read_content(room, name).decode())
     assert "</" not in style
     return Markup(style)
@@ -127,14 +128,14 @@ def read_inline_style(room: str, name: str) -> Markup:
 
 @cache
 def compute_digest(room: str, name: str) -> str:
-    """Returns a checksum of a file. The checksum is part of the file's address. A changed file therefore has another
-    address, and browsers may cache files forever."""
+    """Returns a checksum of a file. The checksum is a part of the file's address, so a changed file has a new address.
+    Browsers may therefore cache files forever."""
     return blake2b(read_content(room, name), digest_size=8).hexdigest()
 
 
 def serve(content: bytes, name: str, request: Request, cache_control: str = NO_CACHE) -> Response:
-    """Returns the response with a file, or 304 if the browser's copy is current. By default a browser asks at each use
-    whether its copy is current."""
+    """Returns the response with a file, or 304 if the browser's copy is current. With the default of `cache_control`, a
+    browser asks at each use whether its copy is current."""
     suffix = name[name.rindex(".") :]
     charset = ";charset=utf-8" if suffix in TEXTS else ""
     response = Response(content, content_type=TYPES[suffix] + charset)

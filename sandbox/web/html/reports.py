@@ -61,7 +61,7 @@ def _count_cases(cases: list[Case]) -> dict[str, str]:
 
 
 def clean(text: str) -> str:
-    """Returns the text without characters that XML forbids."""
+    """Returns the text with a `?` in the place of each character that XML forbids."""
     return UNWRITABLE.sub("?", text)
 
 
@@ -91,7 +91,7 @@ STYLE = "\n".join(read_content(KIT, name).decode() for name in ("tokens.css", "r
 
 
 def draw_report(room: str, template: str, title: str, style: str = "", **facts: Any) -> str:
-    """Returns a page of its own, made from a template of the package `room`. `style` follows the style of all
-    reports."""
+    """Returns a complete HTML page from a template of the package `room`. `style` is added to the style sheet that all
+    reports have."""
     body = make_environment(room).get_template(template).render(facts, title=title)
     return draw_whole_page(clean(title), STYLE + style, clean(body))
