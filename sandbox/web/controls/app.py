@@ -1,6 +1,7 @@
-"""Routes the controls of the table in rows.py, and calls their views (choice 10).
+"""Adds routes for the controls in the table of rows.py, and calls their views (choice 10).
 
-Also routes the public files of the PKI, by which certificates are checked. They need no key, and work without controls.
+Also adds routes for the public files of the PKI, such as revocation lists. Programs need these files to check
+certificates. The routes need no key, and exist even if the controls are switched off.
 """
 
 from collections.abc import Callable, Iterable
@@ -56,8 +57,9 @@ PARAMETERS: dict[str, Callable[[ControlCall, Control], Any]] = {
 
 
 def find_view(row: Control) -> View:
-    """Returns the view of a row, imported from its module. A list that the view returns is put into an object, under
-    the row's `list_name`. Fails if the view or one of its parameters is unknown."""
+    """Returns a function that calls the view of a row. It passes the arguments that the view's parameters name. If the
+    view returns a list, the function returns an object with this list under the row's `list_name`. Raises
+    AssertionError if the view has an unknown parameter."""
     module, _, function = row.view.rpartition(".")
     view = load(row.view if ":" in row.view else f"sandbox.web.controls.{module}:{function}")
     names = tuple(signature(view).parameters)
@@ -81,7 +83,7 @@ def route(app: Flask, worlds: WorldRegistry, rows: Iterable[Control] = CONTROLS)
 
 
 def _make_endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
-    """Makes the function that answers calls of a control. The view returns the content of a JSON reply, a whole
+    """Returns the function that answers the calls of a control. A view returns the content of a JSON reply, a whole
     response, or None for a reply without a body."""
     view = cache(partial(find_view, row))  # imported at the first call
 
@@ -98,7 +100,8 @@ def _make_endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Respons
 
 
 def route_pki(app: Flask, folder: "Folder") -> None:
-    """Routes the revocation lists and the authorities at the addresses that the certificates name."""
+    """Adds a route for the revocation lists and the certificates of the authorities. The certificates of the PKI name
+    its address."""
 
     def file(name: str) -> Response:
         content_and_type = folder.read_public_file(name)

@@ -1,4 +1,5 @@
-"""Rows of the controls about what a bank holds, what its customers do, its journal, and OAuth clients."""
+"""Rows of the table of controls: customers, clients and accounts, initiations, acts of a customer (`/psu/...`), the
+check of payees, OAuth, the journal, and the list of calls."""
 
 import re
 from typing import Any
@@ -45,8 +46,8 @@ NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/
 
 
 def _read_counterparty(value: Any) -> tuple[str | None, str | None]:
-    """Returns the IBAN and the name of a counterparty from an object with `iban` and `name`. From a name alone, the
-    IBAN is None."""
+    """Returns the IBAN and the name of a counterparty. `value` is an object with `iban` and `name`, or the name alone.
+    The IBAN or the name is None if it was not sent."""
     if not isinstance(value, dict):
         return None, read_text(value)
     if not set(value) <= set(COUNTERPARTY.fields):
@@ -56,7 +57,8 @@ def _read_counterparty(value: Any) -> tuple[str | None, str | None]:
 
 
 def _read_communication(value: Any) -> tuple[str, bool]:
-    """Returns the text, and whether it is a structured communication."""
+    """Returns the text of a communication, and whether it is a structured one. Raises ValueError for any other
+    value."""
     text = read_text(value)
     structured = read_structured(text) if text.startswith("+++") else None
     if structured is None and not is_free_text(text):

@@ -23,35 +23,36 @@ SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
 
 
 class StrictBody(Strict):
-    """The base of bodies that refuse unknown fields. It repeats `unknown` of its own base, because apispec documents
-    this rule only where the class itself has it."""
+    """The base of bodies that refuse unknown fields. Its base class has `unknown` already. It is repeated here, because
+    apispec documents it only for a class that has it itself."""
 
     class Meta:
         unknown = RAISE
 
 
 def query(**parts: fields.Field[Any]) -> Schema:
-    """Makes the schema of a query. It ignores parameters that it does not name."""
+    """Makes the schema of a query. Parameters that the schema does not name are ignored."""
     return Schema.from_dict(dict(parts), name="Query")()
 
 
 def body(component: str, /, **parts: fields.Field[Any]) -> Schema:
-    """Makes the schema of a body, with the name of its component in the document."""
+    """Makes the schema of a body. `component` is its name in the OpenAPI document."""
     return StrictBody.from_dict(dict(parts), name=component)()
 
 
 def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
-    """Makes the schema of a reply, with the name of its component in the document. Replies always have all members."""
+    """Makes the schema of a reply, in which every member is required. `component` is its name in the OpenAPI
+    document."""
     for member in members.values():
         member.required = True
     return Schema.from_dict(dict(members), name=component)
 
 
 class DescribedField(fields.Field[Any]):
-    """A field with a text for the document and a text for the option of a command.
+    """A marshmallow field with texts for the OpenAPI document (`about`) and for the generated command (`option`).
 
-    `error_text` is its error. If `option` is empty, commands have no option for the field. `shape` is added to its
-    JSON Schema.
+    If `option` is empty, the command has no option for the field. `error_text` is the error of a wrong value. `shape`
+    is added to the JSON Schema of the field.
     """
 
     def __init__(
@@ -67,7 +68,8 @@ class DescribedField(fields.Field[Any]):
         super().__init__(*args, error_messages={"required": MISSING, "invalid": error_text}, metadata=metadata, **more)
 
     def _validate_missing(self, value: Any) -> None:
-        """Accepts null. The function that reads the field's value refuses null with the field's own error."""
+        """Refuses a missing value if the field is required. Accepts null, because the function that reads the value
+        refuses null with an error of its own."""
         if value is missing and self.required:
             raise self.make_error("required")
 
@@ -92,7 +94,8 @@ class BooleanField(DescribedField, fields.Boolean):
 
 
 class FunctionField(DescribedField):
-    """A field whose value is read by a function. The function raises ValueError with the text of the error."""
+    """A field whose value is read by a function. To refuse a value, the function raises ValueError with the text of the
+    error."""
 
     def __init__(self, read: Callable[[Any], Any], *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -110,7 +113,7 @@ class TextFunctionField(FunctionField, fields.String):
 
 
 class TextListField(FunctionField, fields.List[Any]):
-    """A list of texts, which a function may turn into another value."""
+    """A list of texts. The function `read` may turn the list into another value."""
 
     def __init__(self, read: Callable[[list[str]], Any] = tuple, **more: Any) -> None:
         super().__init__(lambda value: read(read_texts(value)), fields.String(), **more)
@@ -129,7 +132,8 @@ class ObjectField(DescribedField, fields.Nested):
 
 
 class OneWord(OneOf):
-    """Accepts one of some words. The error lists them, and names the most similar one."""
+    """A check that a value is one of some words. The error lists the words, and suggests the one that is most similar
+    to the value."""
 
     def __call__(self, value: Any) -> Any:
         if value not in self.choices:
@@ -147,7 +151,7 @@ def make_one_of(*words: str, **more: Any) -> TextField:
 
 
 def make_word_field(error_text: str, *words: str, **more: Any) -> TextField:
-    """Makes a field that accepts only these words, with an error text of its own."""
+    """Makes a field that accepts only these words. `error_text` is its error."""
     return TextField(error_text=error_text, validate=OneOf(words, error=error_text), **more)
 
 
@@ -164,7 +168,7 @@ def read_text(value: Any) -> str:
 def make_checked_field(
     is_valid: Callable[[Any], object], error_text: str, field: type[FunctionField] = TextFunctionField, **more: Any
 ) -> FunctionField:
-    """Makes a field that returns a valid value unchanged, and refuses all others."""
+    """Makes a field that returns a value unchanged if `is_valid` is true for it, and refuses it otherwise."""
 
     def read(value: Any) -> Any:
         if not is_valid(value):
@@ -201,7 +205,7 @@ def _read_since(value: str) -> int:
 
 
 def limit(most: int, **more: Any) -> FunctionField:
-    """Makes the field for the number of rows on a page."""
+    """Makes the field of a query for the number of rows on a page, from 1 to `most`."""
 
     def read(value: str) -> int:
         if not (value.isascii() and value.isdigit() and len(value) <= 5 and 0 < int(value) <= most):

@@ -90,7 +90,8 @@ CALL_MATCHER = body("CallMatcher", **MATCHER)
 
 
 def read_matcher(value: Any) -> dict[str, Any]:
-    """Reads one matcher of the list `in_order`. Raises ValueError."""
+    """Reads an entry of the list `in_order`: a matcher, which is a set of conditions for a call. Raises ValueError if
+    the entry is wrong."""
     if not isinstance(value, dict):
         raise ValueError("a matcher is an object")
     for name in value:

@@ -1,13 +1,13 @@
-"""Views of calls of the bank's interface: the list, questions about it, why a call was answered so, and barriers.
+"""Views about calls of the bank's interface: their list, checks of the list, the explanation of a reply, and barriers.
 
 A test asks how many calls fit a matcher, or whether calls came in an order (choice 10). A matcher is a set of
 conditions, and a call fits if it meets all of them. The list of calls is complete. But headers and bodies are stored
 only for the last calls, and only in part if they are long. So it may be unknown whether an old call fits.
 
 A count is therefore two numbers: the calls that certainly fit, and the calls that possibly fit. A question is answered
-only if the answer is the same whether or not the possible calls fit. Otherwise the control refuses, and names the
-setting that keeps more contents. To count an unknown call as a misfit would be simpler, but `at_most: 0` would then
-succeed for calls whose contents nobody has seen.
+only if the answer is the same whether or not the possible calls fit. Otherwise the control refuses the question. The
+refusal names the setting by which the bank stores more contents. It would be simpler to count an unknown call as one
+that does not fit. But then `at_most: 0` would succeed for calls whose contents nobody has seen.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class CallMatcher:
-    """The conditions by which calls of a world are searched. A text may have * for any characters."""
+    """The conditions by which calls of a world are searched. In a condition, a * stands for any text."""
 
     def __init__(self, content: Mapping[str, Any], world: World) -> None:
         self.fields = {name: value for name, value in content.items() if name not in ("headers", "body")}
@@ -63,8 +63,8 @@ class CallMatcher:
         self.body = content.get("body", MISSING)
 
     def find_misfits(self, call: Exchange) -> list[str]:
-        """Returns the fields of the call that do not fit the conditions, each with its value. Ignores headers and
-        body."""
+        """Returns the fields of the call that do not meet their condition, each with its value. Looks at no headers and
+        no body."""
         wrong = []
         for name, condition in self.fields.items():
             value = getattr(call, "client_id" if name == "client" else name)
@@ -73,9 +73,9 @@ class CallMatcher:
         return wrong
 
     def find_content_misfits(self, content: Content | None) -> list[str] | None:
-        """Returns the names of the headers and of the parts of the body that do not fit the conditions. Leaves out the
-        values, because they may be secrets. Returns None if the contents needed for this are not stored, or only in
-        part."""
+        """Returns the names of the headers and of the parts of the body that do not meet their condition. Leaves out
+        the values, because they may be secrets. Returns None if headers or the body are needed for this and are not
+        stored, or only in part."""
         if not self.headers and self.body is MISSING:
             return []
         if content is None or (content.cut and self.headers):
@@ -97,7 +97,8 @@ class CallMatcher:
 
 
 def read_body(condition: Any, content: Content) -> Any:
-    """Returns the body in the form that the matcher expects: JSON, the fields of a form, or text."""
+    """Returns the body in the form of the condition. For a text, this is the whole body as text. Otherwise it is the
+    fields of a form, or the value of the JSON. If the body is not JSON, it is its text, or None if it is empty."""
     text = content.sent.decode(errors="replace")
     if isinstance(condition, str):
         return text
@@ -113,8 +114,8 @@ Matches = tuple[list[Exchange], list[Exchange]]  # the calls that certainly fit,
 
 
 class KeptCalls:
-    """The calls of a world at one moment. The contents of older calls are missing, because the world does not store
-    them any more."""
+    """The calls of a world at one moment. Older calls have no contents (headers and bodies), because the world stores
+    only the last ones."""
 
     def __init__(self, world: World) -> None:
         self.calls = world.calls.list_after(0)
@@ -132,8 +133,9 @@ class KeptCalls:
         return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
-        """Describes the call with the fewest differences from the conditions. If several calls have equally few,
-        describes the last of them. Returns an empty text if there are no calls."""
+        """Returns a text about the call with the fewest differences from the conditions, and about these differences.
+        If several calls have equally few, takes the last of them. Returns an empty text if there are no calls or no
+        differences."""
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:
@@ -153,15 +155,16 @@ def count(world: World, body: dict[str, Any]) -> dict[str, int]:
 
 
 def _demand_contents(possible: list[Exchange]) -> None:
-    """Raises a Refusal if there is any call in `possible`. Nobody can know whether such a call fits, because its
-    contents are not stored or only in part."""
+    """Raises a Refusal if `possible` is not empty. It is unknown whether the calls in it fit, because their contents
+    are not stored, or only in part."""
     if possible:
         unknown = f"headers and bodies of {len(possible)} calls that fit otherwise are not kept, or not whole"
         raise refuse("body", f"{unknown}: raise the setting contents_kept, or ask earlier")
 
 
 def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
-    """Raises a Refusal if too few or too many calls fit, or if they came in another order."""
+    """Raises a Refusal if fewer or more calls fit than `times` says, or if calls did not come in the order of
+    `in_order`."""
     matcher = dict(body)
     times, order = matcher.pop("times", None), matcher.pop("in_order", None)
     if order is None:
@@ -214,8 +217,8 @@ def _write_bounds(least: int, most: int | None) -> str:
 
 
 def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMatcher]:
-    """Reads the list `in_order` and returns a matcher for each entry. A matcher has the conditions in `shared` and
-    those of its entry. The entry wins."""
+    """Reads the list `in_order` and returns a matcher for each entry. Each matcher also has the conditions in `shared`.
+    If an entry has the same condition, that of the entry counts."""
     if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
         raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
     matchers = []
@@ -228,8 +231,8 @@ def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMa
 
 
 def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
-    """Raises a Refusal unless there are calls that fit the matchers one after the other. Other calls may come between
-    them."""
+    """Raises a Refusal unless some calls fit the matchers one after the other. Other calls may come between these
+    calls."""
     after = 0
     for number, matcher in enumerate(matchers, 1):
         certain, possible = calls.find(matcher, after)
@@ -274,7 +277,7 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
 
 
 def _make_content_row(world: World, call: Exchange) -> dict[str, Any] | None:
-    """Returns both messages of the call without secrets, or None if they are no longer stored."""
+    """Returns the request and the reply of a call, without secrets. Returns None if they are no longer stored."""
     content = find_content(world, call.seq)
     if content is None:
         return None
@@ -284,12 +287,14 @@ def _make_content_row(world: World, call: Exchange) -> dict[str, Any] | None:
 
 
 def find_remedy(call: Exchange) -> str | None:
-    """Returns a hint at what would be accepted instead of a refused call. Returns None for an accepted call."""
+    """Returns a hint at what the bank would accept instead of a refused call. Returns None for an accepted call, and
+    for an error without a hint."""
     return Error[call.error].value.remedy or None if call.error else None
 
 
 def list_moves_before(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
-    """Yields the moves that led the initiation to the status that it had when the call was judged."""
+    """Yields the last moves that led the initiation to the status that it had when the call was judged. A move because
+    of the funds also has the balance that was compared."""
     subject = bank.find_subject(call.subject) if call.subject else None
     if subject is None:
         return
@@ -303,8 +308,8 @@ def list_moves_before(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
 
 
 def _compute_balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
-    """Returns the booked balance at the end of the previous day, because funds are checked before the lines of the day
-    are booked (choice 5)."""
+    """Returns the booked balance at the end of the day before `fact`. The bank checks funds before it books the lines
+    of a day (choice 5)."""
     day = find_brussels_date(fact.at)
     balance = bank.ledger.read_balance(debtor.iban, debtor.currency)
     for line in reversed(bank.ledger.list_lines(debtor.iban, debtor.currency)):
@@ -324,7 +329,8 @@ def list_holds(world: World) -> list[dict[str, Any]]:
 
 
 def show_hold(world: World, request: Request, query: dict[str, Any], name: str) -> dict[str, Any]:
-    """Shows a barrier. With `within`, waits until it holds a call."""
+    """Returns the row of a barrier. With `within` in the query, first waits at most that long until a call is held
+    there."""
     hold = find_hold(world, name)
     if query.get("within"):
         with reserve_worker(request.environ):

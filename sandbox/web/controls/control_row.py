@@ -1,4 +1,5 @@
-"""The type of a row in the controls' table. Imports no web framework, because the commands read the table too."""
+"""The row of the table of controls, and the commands and buttons in it. Imports no web framework, because the commands
+read the table too."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ TEXT, OBJECT = {"type": "string"}, {"type": "object"}
 
 
 class Command(NamedTuple):
-    """A command that does nothing but call the control. sandbox/commands has the commands that do more."""
+    """A command that only calls the control and prints the reply. The commands that do more are in sandbox/commands."""
 
     name: str  # with its group, such as `psu sign`
     about: str
@@ -39,8 +40,8 @@ class Button(NamedTuple):
 
 
 class Control(NamedTuple):
-    """A row of the table of controls: a path below /_sandbox. From it come the control's route, checks, document,
-    reference, command and button."""
+    """A row of the table of controls, for a method and a path below /_sandbox. The route, the checks of a call, the
+    documentation, the command and the buttons of the control are made from its row."""
 
     method: str
     path: str
@@ -75,7 +76,7 @@ class Control(NamedTuple):
 
     @property
     def names_added(self) -> list[str]:
-        """The names of the control's command and buttons. No other control may have the same names."""
+        """The names of the control's command and buttons, which no other control may have."""
         commands = [f"command {self.command.name}"] if self.command else []
         return commands + [f"button {button.action}" for button in self.buttons]
 
@@ -103,8 +104,8 @@ class Control(NamedTuple):
 
     @property
     def form_fields(self) -> list[tuple[str, bool, str]]:
-        """The inputs of the control's form: the name, whether the input is required, and the JSON type. The names in
-        the path come first."""
+        """The inputs of a form for the control. Each has its name, whether it is required, and its JSON type. The names
+        in the path come first."""
         in_body = [(name, field.required, find_type(field)) for name, field in self.fields.items()]
         return [(name, True, "string") for name in self.path_names] + in_body
 

@@ -1,11 +1,13 @@
-"""Views of payments, standing orders and bulk files, their forced moves, and the journal (choice 6, 7, 10).
+"""Views of payments, standing orders and bulk files, of their forced moves, and of the journal (choice 6, 7, 10).
 
-A list may have 200,000 rows, and a call that holds the world's lock or the interpreter for seconds delays every other
-call. The lock is therefore held only while the records are copied. Rows are made of the copies afterwards, with short
-pauses in which other threads run, and written as JSON in pieces of 1,000 rows. The reply has these pieces as its body,
-so that no second copy of the whole text is made. Each copied record is dropped as soon as its row is written. To make
-the rows under the lock would be simpler, but then each list would stop the world. The journal only grows, so its lines
-are not copied. Only its length is read under the lock, and the reply has the lines up to that length.
+A list may have 200,000 rows. A call that holds the world's lock or the interpreter for seconds delays every other call.
+So the lock is held only while the records are copied. The rows are made from the copies after that, with short pauses
+in which other threads run. They are written as JSON in pieces of 1,000 rows. The reply has these pieces as its body, so
+that they are not copied into one text. Each copied record is dropped as soon as its row is written. It would be simpler
+to make the rows under the lock, but then each list would stop the world.
+
+The journal only grows, so its lines are not copied. Only its length is read under the lock, and the reply has the lines
+up to that length.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -91,7 +93,8 @@ ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
 
 
 def list_days(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
-    """Returns the past executions of a standing order, and the coming executions if the order is active."""
+    """Returns the executions of a standing order until now. If the order is active, adds at most the next DAYS_AHEAD
+    executions."""
     end = order.next_number
     if order.status in ACTIVE:
         last = standing_orders.find_last_execution(order)
@@ -108,7 +111,8 @@ def list_days(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
 
 
 def _describe_outcome(execution: Execution | None) -> dict[str, Any]:
-    """Returns the result of an execution, or the state `passed over` if there was no execution on that day."""
+    """Returns the result of an execution. If the order was not executed on the planned day, the state is `passed
+    over`."""
     if execution is None:
         return {"state": "passed over"}
     state = "executed" if execution.amount else "failed"
@@ -122,8 +126,8 @@ def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
 
 
 def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
-    """Sends the money of a payment back. The last word of the control's path says whether the payment is returned or
-    recalled."""
+    """Sends the money of a payment back to the debtor. The last part of the control's path, `return` or `recall`, says
+    in which way."""
     way = row.list_name
     world.act(returns.send_back_now, payment_id, way, body.get("reason") or USUAL_REASONS[way])
     return world.ask(_make_moved_row, payment_id)
@@ -137,7 +141,7 @@ def _make_moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
 
 
 def check_payee(bank: Bank, body: dict[str, Any]) -> dict[str, Any]:
-    """Replies the outcome of a verification of payee. Changes nothing in the world."""
+    """Returns the outcome of the verification of a payee's name and IBAN. Changes nothing in the world."""
     outcome = payee_checks.check(bank, body["iban"], body["name"])
     return {"outcome": outcome.outcome} | ({"name": outcome.name} if outcome.name else {})
 
@@ -147,8 +151,8 @@ def countries() -> dict[str, Any]:
 
 
 def report(world: World, payment_id: str) -> Response:
-    """Replies with the status report of a file. Copies the facts under the world's lock, but writes the report after
-    it."""
+    """Replies with the status report of a file. The facts are copied under the world's lock, and the report is written
+    when the lock is released."""
     file = world.ask(_read_file_status, payment_id)
     pieces = pause_between(write_report(file), ROWS_BETWEEN_PAUSES)
     ending, media = ("csv", "text/csv") if file.kind == "csv" else ("xml", "application/xml")
@@ -172,8 +176,8 @@ def _read_file_status(bank: Bank, payment_id: str) -> FileStatus:
 
 
 def list_initiations(world: World, row: Control) -> Response:
-    """Replies with the list of initiations under its name. If the name has a hyphen, the reply also has the list under
-    the name with `_`, because some clients cannot write a hyphen."""
+    """Replies with a list of all initiations of one kind, under the name of the kind's list. If that name has a hyphen,
+    the reply has the list a second time under the name with `_`, because some clients cannot write a hyphen."""
     kind = _find_kind(row)
     records = world.ask(lambda bank: copy_records(bank.find_register(kind)))
     rows = (make_initiation_row(records.popleft()) for _ in range(len(records)))
@@ -188,7 +192,7 @@ def journal(world: World, query: dict[str, Any]) -> Response:
 
 
 def _list_reply(rows: Iterable[Any], *names: str) -> Response:
-    """Returns an object that has the same list under each name."""
+    """Returns a JSON reply with one object, which has the same list under each name."""
     pieces, body = list(write_json_pieces(rows)), [b"{"]
     for name in names:
         body += [orjson.dumps(name) + b":", *pieces, b","]
@@ -196,7 +200,7 @@ def _list_reply(rows: Iterable[Any], *names: str) -> Response:
 
 
 def write_json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
-    """Yields the JSON of a list in pieces, so that a long list is never in memory as a whole."""
+    """Yields the JSON of a list in pieces of PIECE rows. Pauses between the rows, so that other threads can run."""
     remaining_rows, between = pause_between(rows, ROWS_BETWEEN_PAUSES), b"["
     while piece := list(islice(remaining_rows, PIECE)):
         yield between + orjson.dumps(piece)[1:-1]

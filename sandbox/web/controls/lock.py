@@ -1,20 +1,21 @@
-"""Who may call the controls (choice 10): checks of the Host, the Origin and the key.
+"""Decides who may call the controls (choice 10), by checks of the headers Host and Origin and of the key.
 
 A page of another site can make a visitor's browser call this server. The browser then sends the Origin of that page, or
 Sec-Fetch-Site, and the call is refused. That site can also make its own host name lead to this server's address, so
-that the browser takes both for one origin. Then the Host is foreign, and the call is refused. Everyone else must show
-the key, if the server has a key. A browser shows it once, in the console's form, and then sends a cookie with a
-fingerprint of the key. The cookie allows reading, and sending forms of the console, which contain a further proof.
+that the browser takes both for one origin. Then the header Host has a foreign name, and the call is refused. All other
+callers must show the key, if the server has a key. A browser shows it once, in the console's form. After that it sends
+a cookie with a fingerprint of the key. With the cookie, it may read, and send forms of the console. These forms contain
+a further proof.
 
 The matched route decides which checks a call gets, because a path can be spelled in many ways. A route that is neither
-the bank's nor a page of the console demands the key, so a route that somebody adds is guarded too.
+the bank's nor a page of the console demands the key. So a route that somebody adds later is guarded too.
 
 The length of the key protects it against guesses. Replies to wrong keys are delayed as well, so that a caller who tries
-many keys does not use up the server. Other programs refuse an address after some wrong keys. That would also shut out
-a caller with the right key behind the same proxy or NAT. So each key is compared, in constant time, and the right key
-is never delayed. Each different wrong key of a network doubles the delay. A repeated wrong key is not a guess, so a
-client with an old key is not delayed. The numbers of networks, keys and waiting replies are bounded. Beyond them, the
-reply is a 429.
+many keys does not use up the server. Other programs refuse an address after some wrong keys. That would also shut out a
+caller with the right key behind the same proxy or NAT. So each key is compared, in constant time, and the reply to the
+right key is never delayed. Each new wrong key from a network doubles the delay. A repeated wrong key is not a guess, so
+a client with an old key is not delayed. The numbers of networks, keys and waiting replies are bounded. A call beyond
+these bounds is refused with 429.
 """
 
 import threading
@@ -52,7 +53,8 @@ Wait = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Lock:
-    """The rules for callers of the controls: the key that they must show, and the hosts that they may use."""
+    """The rules for callers of the controls: the key that they must show, and the names of the server that a header
+    Host may have."""
 
     key: str | None = field(default=None, repr=False)
     here: bool = True  # False: switched off, or on a port of their own
@@ -82,11 +84,12 @@ class Attempts:
         self._waiting = 0
 
     def is_right(self, shown_key: str, right_key: str, address: str, wait: Wait | None) -> bool:
-        """Whether the key is right. True is returned at once, and False after a delay. Raises Refusal if another wrong
-        key of the same network is still being delayed.
+        """Whether the key is right. Returns True at once. Returns False after a delay, if the network has sent many
+        wrong keys. Raises Refusal if the reply to another wrong key of the same network is still delayed, or if too
+        many replies are.
 
-        `wait` waits without keeping a worker of the server. Without `wait`, only one wrong key can be delayed at a
-        time.
+        `wait` waits without keeping a worker (thread) of the server. Without `wait`, only one wrong key can be delayed
+        at a time.
         """
         if is_same_secret(shown_key, right_key):
             return True
@@ -98,7 +101,8 @@ class Attempts:
         return False
 
     def _count(self, name: str, shown_key: str) -> float:
-        """Counts a wrong key. Returns by how many seconds its reply is delayed."""
+        """Counts a wrong key. Returns by how many seconds the reply to it is delayed. This is 0 for a wrong key that
+        was counted before."""
         now, key = self._seconds(), blake2b(shown_key.encode("utf-8", "replace"), digest_size=16).digest()
         with self._lock:
             caller = self._callers.pop(name, None)
@@ -143,8 +147,8 @@ def compute_delay(count: int) -> float:
 
 
 def find_network(address: str) -> str:
-    """Returns the network of an address, for which wrong keys are counted. An IPv6 address counts as its /64 network,
-    because one caller may have the whole network. An IPv4 address counts by itself."""
+    """Returns the network to which an address belongs. Wrong keys are counted for each network. An IPv4 address is a
+    network of its own. An IPv6 address counts as its /64 network, because one caller may own all of that."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -153,8 +157,9 @@ def find_network(address: str) -> str:
 
 
 def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
-    """Makes the application check Host, Origin and key of each call before the view. Anyone may call the endpoints in
-    `bank`. The endpoints in `pages` are pages of the console, which ask for the key themselves."""
+    """Makes the application check Host, Origin and key of each call before its view runs. The routes in `bank` are not
+    checked. The routes in `pages` are pages of the console. Their key is not checked here, because they ask for it
+    themselves."""
     app.extensions[ATTEMPTS] = attempts
 
     def demand_entry() -> Response | None:
@@ -177,7 +182,8 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
 
 
 def _ask_for_key() -> Response:
-    """Redirects a browser to the console's form for the key. The form leads back to this page."""
+    """Redirects a browser to the console's form for the key. After the form, the browser comes back to the page that it
+    asked for."""
     back = request.full_path.rstrip("?").removeprefix("/_sandbox")
     address = f"{request.script_root}{PLACE}console/key?{urlencode({'back': back})}"
     return Response(status=303, headers={"Location": address, "Cache-Control": "no-store"})
@@ -199,7 +205,8 @@ def demand_own_page(environ: dict[str, Any]) -> None:
 
 
 def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
-    """Whether the call has the right key in its header, or in the cookie that the console's form sets."""
+    """Whether the call has the right key in the header KEY_HEADER. With `by_cookie`, the cookie that the console's form
+    sets counts too, if the call does not have the header."""
     in_header, in_cookie = call.headers.get(KEY_HEADER), call.cookies.get(KEY_COOKIE)
     if in_header:
         return is_right(call, in_header, key)
@@ -207,15 +214,15 @@ def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
 
 
 def is_right(call: Request, shown_key: str, right_key: str) -> bool:
-    """Whether a key, or the fingerprint of a key, is the expected one. A wrong key is counted, and its reply may be
-    delayed."""
+    """Whether `shown_key` is `right_key`. Both may be fingerprints of keys. A wrong key is counted, and the reply to it
+    may be delayed."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
     return attempts.is_right(shown_key, right_key, call.remote_addr or "", _find_wait(call.environ))
 
 
 def _find_wait(environ: dict[str, Any]) -> Wait | None:
-    """Returns the function by which the server delays a reply, or None if the server has none. The function reserves a
-    worker, so that other calls go on. It raises Refusal if no worker is free."""
+    """Returns the function by which the server delays a reply. It reserves a worker (thread), so that other calls go
+    on, and raises Refusal if no worker is free. Returns None in a process without a server."""
     wait: Wait | None = environ.get("sandbox.wait")
     reserve = environ.get("sandbox.reserve")
     if wait is None or reserve is None:
@@ -231,5 +238,5 @@ def _find_wait(environ: dict[str, Any]) -> Wait | None:
 
 
 def compute_fingerprint(key: str) -> str:
-    """Returns the fingerprint that a browser stores instead of the key."""
+    """Returns the fingerprint of a key. A browser stores it in a cookie instead of the key."""
     return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()

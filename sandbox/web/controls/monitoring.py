@@ -1,4 +1,4 @@
-"""Tells whether a server is ready, and gives figures to Prometheus with the extra [metrics] (choice 10).
+"""Says whether a server is ready, and with the extra [metrics] gives figures to Prometheus (choice 10).
 
 The figures are computed only when somebody asks for them, so calls stay fast. No label contains a world's name, or
 anything that a client sent.
@@ -27,8 +27,8 @@ BUCKETS = (*map(str, UP_TO), "+Inf")
 
 
 def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
-    """Replies that the server is ready, or raises Refusal while it cannot store calls. With `?live` it only shows that
-    the server answers."""
+    """Replies that the server is ready, with facts about its state file if it has one. Raises Refusal while the server
+    cannot store calls. With `?live`, only replies that the server answers."""
     if "live" in query:
         return {"status": "live"}
     store = worlds.store
@@ -65,7 +65,7 @@ def metrics(worlds: WorldRegistry) -> Response:
 
 
 class Figures:
-    """The collector of the figures, in the form that the library needs. It leaves out a world that is gone or cannot be
+    """The collector of the figures, as prometheus_client needs it. Leaves out a world that was dropped or cannot be
     loaded."""
 
     def __init__(self, worlds: WorldRegistry, tally: Tally) -> None:

@@ -1,4 +1,5 @@
-"""The fields of TPPs, customers and accounts (choice 10). No reply shows a TPP's secret or keys."""
+"""The fields of bodies that register or change clients (TPPs), customers and accounts (choice 10). No reply shows a
+client's secret or keys."""
 
 import json
 import re
@@ -129,8 +130,8 @@ def _read_euros(value: Any) -> Money:
 
 
 def _read_balances(value: Any) -> tuple[Money, ...]:
-    """Reads the first balances of a new account: a list such as `[{"currency": "EUR", "balance": "500.00"}]`, in which
-    a balance may also be a number."""
+    """Reads the first balances of a new account. They are a list such as `[{"currency": "EUR", "balance": "500.00"}]`.
+    A balance may also be a number. Raises ValueError for any other value."""
     expected = 'it must be a list such as [{"currency": "EUR", "balance": "500.00"}], with each currency once'
     by_currency: dict[str, Money] = {}
     for row in _list(value):
@@ -168,8 +169,8 @@ def _read_countries(value: Any) -> tuple[str, ...] | None:
 
 
 def _sort_methods(methods: list[str]) -> tuple[str, ...]:
-    """Returns the methods in the order of METHODS. The card reader is always among them, because every customer may use
-    it."""
+    """Returns the methods in the order of METHODS. Adds the card reader if it is missing, because every customer may
+    use it. Raises ValidationError for an unknown method."""
     for method in methods:
         OneWord(METHODS)(method)
     return tuple(method for method in METHODS if method in (*methods, METHODS[0]))

@@ -1,4 +1,5 @@
-"""Views that list, make and change customers, accounts and TPPs, and that book a transaction by hand (choice 10).
+"""Views that list, register and change customers, accounts and clients (TPPs), and that book a transaction by hand
+(choice 10).
 
 A change keeps every field that its body does not name.
 """

@@ -38,7 +38,8 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_method(body: dict[str, Any]) -> tuple[str, ...]:
-    """Returns the signing method as a tuple of arguments. The tuple is empty if the bank chooses the method."""
+    """Returns the last argument of a call that signs, in a tuple: the signing method. The tuple is empty if the body
+    names no method. The bank then chooses one."""
     return (body["method"],) if "method" in body else ()
 
 
@@ -47,8 +48,8 @@ def _redirect_row(way: WayBack) -> dict[str, Any]:
 
 
 def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    """Refuses an initiation or a consent as the customer. With `payment_id`, refuses a payment as a further signer, who
-    signs in the bank's own channel."""
+    """Refuses an initiation or a consent as the customer, at its SCA or consent address. If the body has `payment_id`
+    instead of an address, refuses that payment as a further signer in the bank's own channel."""
     if "payment_id" not in body:
         if "address" not in body:
             raise Refusal(Error.INPUT_MISSING, input="address")
@@ -76,8 +77,8 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 class Arrivals:
-    """Whether and how often each callback reached the TPP. The fault rules decide this when the callback is first
-    listed, and the decision is stored here."""
+    """Whether and how often the browser of a customer came back to the TPP, for each callback. The fault rules decide
+    this when the callback is first listed. The decision is stored here."""
 
     def __init__(self, ways: dict[int, WayBack] | None = None) -> None:
         self._ways = ways or {}
@@ -102,8 +103,8 @@ class Arrivals:
 
 
 def unpack_arrivals(content: bytes | None) -> Arrivals:
-    """Unpacks the stored decisions. If they cannot be read, returns an empty object, so that the fault rules decide
-    again."""
+    """Returns the decisions in the stored content. If there is no content or it cannot be read, returns an object
+    without decisions, so that the fault rules decide again."""
     with suppress(ValueError, TypeError):
         if content is not None:
             return Arrivals({seq: WayBack(address, times) for seq, address, times in orjson.loads(content)})
@@ -111,8 +112,8 @@ def unpack_arrivals(content: bytes | None) -> Arrivals:
 
 
 def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
-    """Lists the callbacks after `since`. Earlier callbacks pass the fault rules too, because the `nth` of a fault
-    counts all callbacks."""
+    """Lists the callbacks after the number `since`. The fault rules also decide about the callbacks up to `since`,
+    because the `nth` of a fault rule counts all callbacks."""
     notes = world.ask(lambda bank: tuple(bank.callbacks))
     arrivals = world.calls.attach("arrivals", unpack_arrivals)
     assert isinstance(arrivals, Arrivals)
@@ -126,8 +127,8 @@ CONSENT_SCOPES = ("AIS", "CAF")
 
 
 def oauth_metadata(world: World, request: Request) -> dict[str, Any]:
-    """Replies the metadata of RFC 8414, section 2. The issuer is the address of the controls, to which clients append
-    the well-known path."""
+    """Returns the metadata of RFC 8414, section 2. The issuer is the address of the controls. Clients add the
+    well-known path to this address."""
     controls, bank = f"{find_root(request)}/_sandbox", find_bank_root(request)
     return {
         "issuer": controls,
@@ -145,14 +146,15 @@ def oauth_metadata(world: World, request: Request) -> dict[str, Any]:
 
 
 class _OauthError(Exception):
-    """An error code and its description, which the client gets at its callback (RFC 6749, 4.1.2.1)."""
+    """An error code and its description. The client gets both at its callback address (RFC 6749, 4.1.2.1)."""
 
 
 def authorize(world: World, request: Request) -> Response:
-    """Answers an authorization request (RFC 6749, 4.1.1): asks the bank for a consent address, and redirects the
+    """Answers an authorization request (RFC 6749, 4.1.1). Asks the bank for a consent address, and redirects the
     browser to it.
 
-    An error is sent to the callback address. Raises Refusal instead until that address is known to be the client's.
+    Redirects the browser to the callback address if there is an error. But if the client is unknown or has not
+    registered the callback address, raises Refusal instead.
     """
     client, callback = world.ask(_read_client_and_callback, request)
     state = request.args.get("state")
@@ -186,7 +188,8 @@ def _read_client_and_callback(bank: Bank, request: Request) -> tuple[RegisteredC
 
 
 def _read_authorization(client: RegisteredClient, request: Request) -> tuple[str, str | None, tuple[str, str]]:
-    """Returns scope, account and challenge. Raises _OauthError."""
+    """Returns the scope, the account and the PKCE challenge of an authorization request. The account is None for the
+    scope AIS. Raises _OauthError if the request is wrong."""
     args = request.args
     for name, values in args.lists():
         if len(values) > 1:

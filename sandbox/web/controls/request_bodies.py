@@ -1,4 +1,4 @@
-"""Reads the body and the query of a control, and the scenarios in them: a name, YAML, or JSON (choice 10)."""
+"""Reads the body and the query of a control. Also reads a scenario in a body: a name, YAML, or JSON (choice 10)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,9 +34,8 @@ def refuse_as(field: str) -> Iterator[None]:
 
 
 def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
-    """Returns the fields that were sent, in the order of the schema. Leaves out fields that are null, if the schema
-    allows null. A call without a body has no fields. Raises Refusal for an unknown field, and for the first wrong
-    value."""
+    """Returns the fields that were sent, in the order of the schema. A field that is null and may be null counts as not
+    sent. Raises Refusal for an unknown field, and for the first wrong value. An empty body has no fields."""
     assert body is not None, "the row of a view that reads a body has one"
     body_text = _read_sent(request)
     try:
@@ -53,8 +52,8 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
 
 
 def _suggest_place(key: str, body: Schema) -> str:
-    """Returns a hint about an unknown field: to which body it belongs, which field may have been meant, or which fields
-    the body has."""
+    """Returns a hint about an unknown field. The hint says where the field belongs if it is an axis, or else which name
+    is similar and which fields the body has."""
     if not body.fields:
         return "nothing is to be sent here"
     if "variants" in body.fields and key in AXES:
@@ -64,7 +63,8 @@ def _suggest_place(key: str, body: Schema) -> str:
 
 
 def read_query(request: Request, query: Schema | None) -> dict[str, Any]:
-    """Returns the parameters of the schema and ignores others. If a parameter is repeated, its first value counts."""
+    """Returns the parameters that the schema names. Ignores other parameters. If a parameter is repeated, its first
+    value counts."""
     assert query is not None, "the row of a view that reads a query has one"
     return _load(query, {name: request.args[name] for name in query.fields if name in request.args})
 
@@ -86,7 +86,8 @@ def _load(schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
-    """Returns the scenario that was sent: the name of a shipped scenario, or a whole scenario as YAML or JSON."""
+    """Returns the scenario of a request. The body is a whole scenario in YAML, or a JSON object with the `name` of a
+    shipped scenario or with a whole `scenario`."""
     if request.mimetype in YAML:
         try:
             text = _read_sent(request).decode("utf-8-sig")
@@ -104,7 +105,8 @@ def read_sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
 
 
 def choose_scenario(value: Any, field: str) -> Scenario:
-    """Returns the scenario that the value contains, or the shipped scenario of that name."""
+    """Returns the scenario for a value of the body `field`. An object is a whole scenario. A text is the name of a
+    shipped scenario."""
     if isinstance(value, dict):
         with refuse_as(field):
             return read_content(value, field)

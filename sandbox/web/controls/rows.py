@@ -1,4 +1,4 @@
-"""The table of the controls (choice 10), in the order of the reference. Extensions add rows to it."""
+"""The table of all controls (choice 10), in the order of the reference. Extensions can add rows to it."""
 
 from sandbox.extension_registry import with_rows
 from sandbox.web.controls.bank_rows import BANK_ROWS

@@ -1,4 +1,5 @@
-"""Rows of the controls about a whole world: its clock, its file, its scenario, its faults and its settings."""
+"""Rows of the table of controls: health and metrics, worlds, and a world's clock, export, scenario, faults, settings
+and callbacks."""
 
 from marshmallow import ValidationError, fields
 

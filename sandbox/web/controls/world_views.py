@@ -1,4 +1,4 @@
-"""Views of a world: its clock, its file, its scenario, its faults and its settings (choice 10, 13)."""
+"""Views of worlds, and of a world's clock, export, scenario, faults and settings (choice 10, 13)."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -58,8 +58,8 @@ def make_world_row(world: World) -> dict[str, Any]:
 
 
 def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[str, Any]:
-    """Makes a world. Values that the body leaves out come from the options with which the server was started. `clock`
-    is written as in a scenario (choice 13)."""
+    """Makes a world. If the body leaves out a value, the value comes from the options with which the server was
+    started. `clock` has the same form as in a scenario (choice 13)."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -124,7 +124,7 @@ def change_clock(world: World, body: dict[str, Any]) -> dict[str, Any]:
         raise refuse("rate", "it goes with the mode running")
 
     def change(now: datetime) -> tuple[datetime, float]:
-        """Returns the bank's time and the rate from now on."""
+        """Returns the bank's time and the clock's rate from now on. The rate 0 freezes the clock."""
         if "mode" in body:
             return now, body.get("rate", 1) if body["mode"] == "running" else 0
         later = body["set"] if "set" in body else now + body["advance"]
@@ -189,7 +189,8 @@ def write_in_portions(lines: Generator[bytes]) -> Generator[bytes]:
 
 
 def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """Imports a world. Takes its name from the query, else from the path of the call, else from the file."""
+    """Imports a world from the body. Its name is `as` in the query. If that is missing, it is the world in the path of
+    the call, unless that is `default`. Otherwise it is the name in the file."""
     here = str(request.environ["sandbox.world"])
     try:
         first_name, life = read_export(BytesIO(request.get_data()), worlds.machine_time)
@@ -221,7 +222,8 @@ def show_scenario(world: World) -> dict[str, Any]:
 
 
 def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
-    """Begins the world again with the scenario that was sent. The world keeps its seed if the scenario has none."""
+    """Begins the world again with the scenario that was sent. If the scenario has no seed, the world keeps the seed
+    that it has."""
     scenario = read_sent_scenario(request, take_body)
     began = world.beginning
     server = replace(worlds.make_beginning(world.name), seed=began.seed, secret=began.secret)
@@ -235,8 +237,8 @@ def list_faults(world: World) -> list[dict[str, Any]]:
 
 
 def add_fault(worlds: WorldRegistry, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
-    """Adds a fault rule to the world. A fault of connections that has no condition starts at once for the whole server,
-    and no world stores it."""
+    """Adds a fault rule to the world, and returns all its fault rules. As an exception, a fault of connections without
+    a condition begins at once for the whole server, and is not added to the world."""
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")
