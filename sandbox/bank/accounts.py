@@ -98,7 +98,8 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
 
 
 def sum_spent(bank: Bank, iban: str, days: int, on: date) -> Decimal:
-    """Returns the sum of the payments that were signed for an account on the `days` days up to and including `on`."""
+    """Returns the sum of the payments that were signed for an account in the period of `days` days that ends with
+    `on`."""
     return sum((bank.spent.get((iban, on - timedelta(days=back)), NOTHING) for back in range(days)), NOTHING)
 
 
@@ -138,8 +139,8 @@ def compute_execution_funds(bank: Bank, debtor: Debtor) -> Money:
 
 
 def find_overdraft(bank: Bank, debtor: Debtor) -> Decimal:
-    """Returns by how much the balance of a compartment may be below 0. Only the first currency of an account has an
-    overdraft (choice 5)."""
+    """Returns the amount by which the balance of a compartment may fall below 0. Only the first currency of an account
+    has an overdraft (choice 5). For every other compartment returns 0."""
     account = bank.accounts.get(debtor.iban)
     if account is None or account.overdraft is None or debtor.currency != account.first_currency:
         return NOTHING

@@ -1,7 +1,7 @@
 """The behaviour of each kind of initiation: its checks, its signature, and the effect of each trigger.
 
-The table `EFFECTS` has the effects of both causes of a trigger: an event that falls due, and a rule or a tester that
-forces a move.
+A trigger happens in one of two ways: a scheduled event falls due, or a rule or a tester forces a move. The table
+`EFFECTS` has the effect for each way.
 """
 
 from collections.abc import Callable
@@ -110,15 +110,15 @@ def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
 
 
 def _time_out(bank: Bank, payment: Payment) -> None:
-    """Cancels a payment that nobody signed in time, and also one that lacks a further signature, unless the decision
-    `half_signed` is `stays`."""
+    """Cancels a payment that still lacks signatures when its time is over. If the decision `half_signed` is `stays`, a
+    payment with at least one signature is not cancelled."""
     if not payment.signatures or bank.decisions.half_signed != "stays":
         bank.move(payment, Trigger.UNSIGNED_TOO_LONG, Reason.TIME_OUT.code)
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Adds all signatures that an initiation needs, and completes the initiation. Refuses a payment or an order without
-    a debtor account in this bank."""
+    """Adds all signatures that an initiation needs, and completes it, because a rule or a tester forces the move.
+    Refuses a payment or an order without a debtor account in this bank."""
     behaviour = find_behaviour(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"

@@ -61,8 +61,8 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _drop_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """Returns the batch. If the decision `bad_transaction` is `it_alone`, a refused batch is returned without its
-    faulty transfers, so that the valid transfers are paid (service 2.3)."""
+    """Returns a refused batch without its faulty transfers if the decision `bad_transaction` is `it_alone`, so that its
+    valid transfers are paid (service 2.3). Otherwise returns the batch unchanged."""
     valid_batch = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if valid_batch is None or bank.decisions.bad_transaction != "it_alone" else valid_batch
 
@@ -146,8 +146,8 @@ def demand_funds(bank: Bank, bulk: BulkFile) -> None:
 
 
 def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
-    """Refuses a customer who may not sign for the file, and a file that a debtor account does not permit, because of
-    its limits or accepted countries, or because it is closed or has no online access (service 1)."""
+    """Refuses a customer who may not sign for the file. Also refuses the file if a debtor account is closed, has no
+    online access, would exceed a limit, or does not accept a country (service 1)."""
     if customer not in find_signers(bank, bulk):
         reason = "the customer may not sign for this file"
         raise Refusal(Error.ACCESS_DENIED, input="customer", why=reason, which="file")

@@ -117,14 +117,14 @@ def update_file_status(bank: Bank, bulk: BulkFile) -> None:
 
 
 def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> None:
-    """Refuses or rejects a file and its unpaid batches, as `trigger` says."""
+    """Ends a file and its unpaid batches. `trigger` is REFUSED or REJECTED."""
     bank.move(bulk, trigger, reason)
     _end_parts(bank, bulk, trigger, reason)
 
 
 def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
-    """Cancels a file and its unpaid batches (service 3.4). Batches that were executed stay executed. If there are any
-    and the decision `mixed_file_after_cancel` is `ACSC`, the file gets that status."""
+    """Cancels a file and its unpaid batches (service 3.4). Batches that were executed stay executed. If there are such
+    batches and the decision `mixed_file_after_cancel` is `ACSC`, the file gets the status ACSC instead of CANC."""
     if initiations.is_cancelled_again(bank, bulk):
         return
     if not bank.can(bulk, Trigger.CANCELLED):

@@ -61,8 +61,8 @@ class Agenda:
         return None
 
     def find_due(self, until: datetime) -> Iterator[Promise]:
-        """Yields the events that are due at or before `until`, in no particular order, which is faster than sorting
-        them. The events stay in the agenda."""
+        """Yields the events that are due at or before `until`, in no particular order, because sorting takes time. The
+        events stay in the agenda."""
         places = [0] if self.promises else []
         while places:
             place = places.pop()

@@ -75,9 +75,9 @@ def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: st
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
-    """Approves or refuses a request as the customer does in the app. At an address, stores the URL of the callback in
-    the session, and the page that waits for the answer redirects the customer there. The bank's own channel has no
-    callback."""
+    """Approves or refuses a request as the customer does in the app. At an SCA or consent address, stores the URL of
+    the callback in the session. The page that waits for the answer then redirects the customer there. The bank's own
+    channel has no callback."""
     session = find_waiting_session(bank, approval)
     request = make_approval_request(bank, session)
     answer = _approve_with_number(bank, request, number) if approves else request.refuse()
@@ -88,7 +88,7 @@ def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None 
 
 def _approve_with_number(bank: Bank, request: ApprovalRequest, number: str | None) -> str | Status:
     """Approves a request in an app. In the identity app, a wrong number raises a Refusal while tries are left. After
-    the last try, it refuses the request at an address, or ends the session in the bank's own channel."""
+    the last try, refuses the request, or in the bank's own channel ends the session."""
     session = request.session
     if session.method != IDENTITY_APP:
         return _approve(bank, request, session.method)

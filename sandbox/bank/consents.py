@@ -1,5 +1,5 @@
-"""Requests, gives, extends, replaces and withdraws consents, and renews their customer's authentication, SCA (service
-4.7, choice 8)."""
+"""Requests, gives, extends, replaces and withdraws consents. Also renews the strong customer authentication (SCA) of a
+consent (service 4.7, choice 8)."""
 
 from base64 import urlsafe_b64encode
 from datetime import timedelta

@@ -17,7 +17,7 @@ from sandbox.contract.reasons import Reason
 
 
 def debit(bank: Bank, payment: Payment) -> None:
-    """Books the debit of a payment and its fee, when its settlement begins."""
+    """Books the debit of a payment when its settlement begins. Books its fee in a second transaction."""
     bank.ledger.post(debit_entry(bank, payment, bank.clock.today))
     payment.debited = True
     _charge(bank, payment)
@@ -33,7 +33,7 @@ def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
 
 
 def make_debtor_posting(payment: Payment) -> Posting:
-    """Returns the posting that credits the account that paid with the debited amount. A return books it as it is. The
+    """Returns the posting that gives the debited amount back to the account that paid. A return books this posting. The
     debit books it with a negative amount."""
     assert payment.debtor is not None
     order, debited = payment.order, convert_at_fixed_rate(payment.order.amount, payment.debtor.currency)
@@ -76,7 +76,7 @@ def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> No
 
 
 def credit(bank: Bank, payment: Payment) -> None:
-    """Credits the beneficiary if it has an account of this bank."""
+    """Books the credit to the beneficiary if the beneficiary's account is in this bank. Otherwise books nothing."""
     order = payment.order
     for theirs in _credit_lines(bank, payment):
         _post(bank, payment, "C", theirs, -order.amount, PRODUCTS[order.product].remark)
@@ -98,8 +98,8 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
 
 
 def make_opposite_postings(inner: Money, outer: Posting) -> tuple[Posting, ...]:
-    """Returns `outer`, the posting on the other party's account. If its currency is not that of `inner`, two postings
-    that exchange `inner` into it come first."""
+    """Returns `outer`, the posting on the other party's account. If `inner` is in another currency, first come two
+    postings of the bank's exchange desk, which convert `inner` into the currency of `outer`."""
     if inner.currency == outer.amount.currency:
         return (outer,)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer

@@ -41,8 +41,8 @@ def find_day_of_payment(bank: Bank, order: PaymentRequest) -> date | None:
 
 
 def find_execution_day(bank: Bank, requested_day: date) -> date | None:
-    """Returns the banking day on which the bank executes what was requested for `requested_day`. Returns None if the
-    execution takes place at once."""
+    """Returns the banking day on which the bank executes a payment or a batch that was requested for `requested_day`.
+    Returns None if it is executed at once."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return find_next_banking_day(max(requested_day, today))

@@ -28,7 +28,7 @@ def find_paid_service(order: PaymentRequest) -> str | None:
 
 def find_fee(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
     """Returns the fee of a payment by the tariff of the account's first owner, in the tariff's currency. If the tariff
-    has no fee, returns USUAL_FEE where the decision `fees` demands it. Returns None if the payment is free."""
+    has no fee, returns USUAL_FEE if the decision `fees` demands a fee. Returns None if the payment is free."""
     name = find_paid_service(order)
     if name is None:
         return None

@@ -40,7 +40,7 @@ class InitiationOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RequestKey:
-    """The caller, its Request-ID and a fingerprint of the call, by which a repeated call is recognised."""
+    """The caller, its Request-ID and a fingerprint of the call. The bank recognises a repeated call by them."""
 
     client_id: str
     request_id: str

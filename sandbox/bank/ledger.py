@@ -1,6 +1,7 @@
 """Double-entry bookkeeping by compartment. A compartment is the part of an account that holds one currency.
 
-A balance is never written. It is the sum of the postings of a compartment."""
+Only postings change a balance, so it is always the sum of the compartment's postings.
+"""
 
 from bisect import insort
 from collections import defaultdict

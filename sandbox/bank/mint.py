@@ -1,7 +1,7 @@
 """Generates the ids and secrets of a bank. The same seed and secret always give the same values. Never use it outside a
 sandbox.
 
-Without a secret, anyone who knows the seed can compute every id and token. Testers who give a seed want this. With a
+Without a secret, anyone who knows the seed can compute every id and token. A tester can so know them in advance. With a
 secret, the values come from a keyed hash, so nobody can compute further ids and tokens from those already seen.
 """
 

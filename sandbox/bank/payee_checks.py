@@ -62,7 +62,7 @@ def note_check(bank: Bank, initiation: Initiation) -> None:
 
 
 def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
-    """Whether the bank does not let the customer sign after this outcome."""
+    """Whether the bank refuses a signature after this outcome of the verification of payee."""
     return outcome is not None and outcome.outcome == CLOSE_MATCH and bank.decisions.payee_close == "stops"
 
 

@@ -12,7 +12,7 @@ from sandbox.contract.products import PRODUCTS
 
 def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
     """Checks a payment, registers it and returns its outcome. If an identical call came before, returns the outcome of
-    that call. A refused call registers no payment."""
+    that call and registers nothing. A refused call registers nothing either."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         first = Status(bank.decisions.first_status)

@@ -107,8 +107,7 @@ def find_first_current(bank: Bank, customer: str) -> str:
 def attribute_moves_to_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
     """Within the block, the journal names the rule of the subject as the cause of each move.
 
-    A Refusal ends the block and is suppressed: the checks of the bank outrank the scenario, so the act of the rule does
-    not take place.
+    A Refusal ends the block and is suppressed, because the checks of the bank outrank the scenario.
     """
     assert subject.rule is not None
     bank.rule_at_work = bank.rulebook.rules[subject.rule].title

@@ -77,8 +77,8 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
 
 
 def compute_nth_execution(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
-    """Returns the n-th execution of an order. It moves to the banking day after the activation if the order was
-    activated after the time of this execution, but not after its planned day."""
+    """Returns the n-th execution of an order. If the order was activated after the time of this execution, but no later
+    than its planned day, the execution moves to the banking day after the activation."""
     contract, since, customs = order.order, order.active_since, find_customs(bank, order.order)
     planned = compute_occurrence(contract.first, contract.frequency, number, contract.variable, customs)
     if since is None or compute_execution_time(planned.on) >= since or planned.planned < find_brussels_date(since):
@@ -88,7 +88,7 @@ def compute_nth_execution(bank: Bank, order: StandingOrder, number: int) -> Occu
 
 def find_customs(bank: Bank, contract: StandingOrderRequest) -> Customs:
     """Returns how the bank moves executions that fall on a closed day, or into a month that lacks the order's day.
-    Service 2.2 is silent, so decisions say it."""
+    Service 2.2 is silent about this, so the decisions `calendar` and `day_31` apply."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
     day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
     return Customs(bank.decisions.calendar == "belgian", day_31)
@@ -128,8 +128,11 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
 
 
 def run(bank: Bank, order: StandingOrder) -> None:
-    """Executes an order once. If the funds suffice, books the payment. Otherwise notes the failure, and the decision
-    `failed_occurrence` says whether the order ends or the execution is tried again. Schedules the next execution."""
+    """Executes an order once and schedules the next execution. If the account has the funds, books the payment.
+
+    Otherwise notes the failure. The decision `failed_occurrence` can then end the order, or have this execution tried
+    again before the next one is scheduled.
+    """
     assert order.debtor is not None
     closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
     amount = None if closed else compute_due_amount(bank, order.order, order.debtor)

@@ -93,8 +93,8 @@ def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
 
 
 def demand_granted_account(bank: Bank, grant: Grant, logical_id: str) -> Account:
-    """Returns the account with a logical id of the grant's consent. Refuses an id of another consent like an unknown
-    id. Refuses a closed account."""
+    """Returns the account with this logical id. Refuses an unknown id, an id of another consent, and a closed account.
+    The first two are refused with the same error."""
     iban = demand_consent(bank, grant).logical_ids.get(logical_id)
     if iban is None:
         if bank.decisions.unknown_logical_id == "404":
@@ -215,8 +215,8 @@ def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = 
 
     If the decision `reference_renumbered` is `changes`, a shown reference is a checksum of the line's own reference,
     the bank's time and the number of postings. So all readers at one moment see the same reference, on every server and
-    after a replay. It changes when time passes or, while the clock is frozen, when a posting is booked. It is not a
-    count of reads, because reads are not in the log, so the count would differ from server to server.
+    after a replay. The reference changes when time passes or, while the clock is frozen, when a posting is booked. The
+    checksum has no count of reads: reads are not in the log, so each server would count other reads.
     """
     if not lines:
         return lines

@@ -49,8 +49,8 @@ def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
 
 
 def find_rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
-    """Returns the effects that a rule demands after the present status of an initiation, each under the time at which
-    it is due. If two are due at the same time, only the first one is returned."""
+    """Returns the effects that a rule demands after the present status of an initiation, as a dict from the time at
+    which each is due. If two are due at the same time, the dict has only the first one."""
     if subject.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(subject.history) if fact.source is not fact.target)

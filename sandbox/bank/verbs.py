@@ -1,8 +1,9 @@
 """The table of verbs: the functions that change a world, under the names that logs and exports store.
 
 Logs and exports must stay readable, so a name in this table never changes and is never removed. Acts are stored with
-the names of the verb's parameters, so these names never change either. A new parameter needs a default, which then
-never changes."""
+the names of the verb's parameters, so these names never change either. A new parameter needs a default. That default
+then never changes.
+"""
 
 from collections.abc import Callable
 from functools import cache

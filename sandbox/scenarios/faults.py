@@ -101,8 +101,8 @@ def _make_fault(rows: dict[str, Any]) -> Fault:
 
 
 def _check_answer(operation: str | None, status: int) -> None:
-    """Raises Wrong unless the operation, or a gateway before it, can reply with the status. Without an operation, each
-    operation must be able to."""
+    """Raises Wrong unless the operation, or a gateway before it, can reply with the status. Without an operation, the
+    status must be possible for every operation."""
     statuses = (*list_error_statuses(operation), *GATEWAY)
     if status in statuses:
         return

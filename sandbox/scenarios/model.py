@@ -19,7 +19,8 @@ People = dict[str, Any] | str  # the content of fixtures, or the name of shipped
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """A step of a scenario's script. `what` is its word. `content` is performed by `sandbox.player`."""
+    """A step of a scenario's script. `what` is its word, such as `pay`. `content` says what `sandbox.player` has to
+    do."""
 
     what: str
     content: Any

@@ -131,8 +131,7 @@ def make_schema() -> dict[str, Any]:
 
 
 def read_settings(content: Any, onto: Decisions) -> Decisions:
-    """Returns the decisions `onto` with the settings and variants changed that `content` gives. Raises
-    ScenarioErrors."""
+    """Returns the decisions `onto`, changed by the settings and variants in `content`. Raises ScenarioErrors."""
     return with_changes(onto, read_changes(content))
 
 
@@ -308,6 +307,6 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 
 @lru_cache(maxsize=4)
 def _read_inherited(name: str) -> Node:
-    """Returns the tree of shipped fixtures without line numbers. An error must not give them, because they are lines of
-    the fixtures and not of the scenario."""
+    """Returns the tree of shipped fixtures without line numbers. Errors give line numbers of the scenario file, and
+    those of the fixtures would be mistaken for them."""
     return make_tree(read_shipped(read_fixture(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

@@ -258,8 +258,8 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
 
 
 def _make_page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict[str, Any]:
-    """Returns the fields of a rule that its effects on the signing page set. Raises Wrong if a kind or product that the
-    rule fits cannot have the effect."""
+    """Returns the fields of a rule that its effects on the signing page set. Raises Wrong if an effect is given twice,
+    or if no initiation that meets `when` can have it."""
     values: dict[str, Any] = {}
     for index, effect in effects.items():
         place = f"then.{index}.{effect.word}"

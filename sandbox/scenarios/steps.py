@@ -110,7 +110,8 @@ def _check_keys(name: str, content: Node, notes: Notes) -> None:
 
 
 def check_steps(steps: Sequence[Node], notes: Notes) -> None:
-    """Adds an error for each value in the steps that is wrong however the script goes."""
+    """Adds an error for each value in the steps that can never be right. Skips the values of steps that expect a
+    refusal."""
     for index, step in enumerate(steps):
         name = next((name for name in step.rows if name in STEPS), None)
         if name is not None:
@@ -146,7 +147,7 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
 
 
 def _expects_refusal(node: Node) -> bool:
-    """Whether the content of a step, or a step `expect`, expects a refusal or a lost reply."""
+    """Whether a step expects a refusal or a lost reply. `node` is the content of the step, or a step `expect`."""
     content = node.to_python() if node.rows else {}
     expectation = content.get("expect")
     return "refused" in content or "lost" in content or (isinstance(expectation, dict) and is_refusal(expectation))
