@@ -69,14 +69,14 @@ class PsuControl:
         accounts: Sequence[str] | None = None,
         method: str | None = None,
     ) -> str:
-        """Signs the payment or gives the consent of an SCA or consent address. Returns the callback. Raises NoCallback
-        if the bank sends none."""
+        """Signs the payment, or gives the consent, to which `address` belongs. It is an SCA address or a consent
+        address. Returns the callback. Raises NoCallback if the bank sends none."""
         chosen_ibans = None if accounts is None else list(accounts)
         return self._act("approve", address, customer=customer, account=account, accounts=chosen_ibans, method=method)
 
     def refuse(self, address: str, customer: str | None = None) -> str:
-        """Refuses the payment or the consent of an SCA or consent address. Returns the callback. Raises NoCallback if
-        the bank sends none."""
+        """Refuses the payment or the consent to which `address` belongs. It is an SCA address or a consent address.
+        Returns the callback. Raises NoCallback if the bank sends none."""
         return self._act("refuse", address, customer=customer)
 
     def sign(self, payment_id: str, customer: str, method: str | None = None) -> ClientReply:

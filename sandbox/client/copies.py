@@ -51,7 +51,7 @@ class AccountCopy:
 
     @property
     def total(self) -> Decimal:
-        """The sum of the booked transactions. Pending payments do not count, as they have not left the account."""
+        """The sum of the booked transactions. Pending payments do not count, because they have not left the account."""
         return sum((line.info.amount for line in self.booked), Decimal())
 
     @property

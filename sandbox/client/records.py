@@ -12,7 +12,7 @@ from sandbox.contract import kinds
 
 
 class PathKind(StrEnum):
-    """The kind of an initiation, as the first part of its path says it."""
+    """The kinds of initiations, each by the first part of its path."""
 
     PAYMENT = kinds.PAYMENT.path
     STANDING_ORDER = kinds.STANDING_ORDER.path
@@ -71,7 +71,7 @@ class Initiation:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """A batch of a bulk file, as the reply to a question for the file's status gives it (choice 7)."""
+    """A batch of a bulk file, from the reply to a question for the file's status (choice 7)."""
 
     payment_information_id: str | None  # None where the file leaves it out, which refuses the bulk
     status: str

@@ -74,7 +74,8 @@ DATE = 10  # characters of a date, also if a time follows it
 
 
 class Client(Connection):
-    """The client of a TPP that does everything right. By itself it repeats only an initiation whose reply was lost."""
+    """The client of a TPP that follows the service in everything. By itself it repeats only an initiation whose reply
+    was lost."""
 
     def __init__(
         self,
@@ -235,8 +236,8 @@ class Client(Connection):
         return ConsentAddresses(addresses, flow, self.caller.language, reply)
 
     def renewal(self, refused: Refused, scope: str = "AIS") -> ConsentAddresses:
-        """Returns the addresses at which the PSU authenticates again, from a reply that was refused with SCA_REQUIRED.
-        The access token stays valid (choice 8)."""
+        """Returns the addresses at which the PSU authenticates again, taken from the reply to a call that was refused
+        with SCA_REQUIRED. The access token stays valid (choice 8)."""
         address = refused.sca_address
         if address is None:
             raise Unreadable(refused.reply, "no address to authenticate at is in it")

@@ -217,8 +217,8 @@ def send(
 
 @dataclass(frozen=True)
 class Manual:
-    """How this bank does what the service leaves open. A TPP reads it in the bank's manual. The defaults are those of
-    the sandbox (contract/decisions)."""
+    """The bank's answers to the questions that the service leaves open, as a TPP reads them in the bank's manual. The
+    defaults are those of the sandbox (contract/decisions)."""
 
     vendor: str = "service"
     scope_in: str = "query"  # or header

@@ -4,11 +4,11 @@ Some work reads a whole bank as it is at one moment: a checkpoint, an export, a 
 computation of a future status. This takes seconds for 200,000 payments. One lock guards a bank, so other callers would
 wait for all of it. Therefore the bank is copied under the lock, and the work reads the copy without the lock.
 
-Records that never change are shared. Those of the classes in `MUTABLE` are copied. The copies share their values, which
-never change. Only the list of batches of a file can change, so it is copied too. The copy takes 1 to 1.5 µs and 250
-bytes for each payment, and the work then shares one core with the calls. `os.fork` would hold the lock for less time.
-But a process that is forked from threads inherits the locks that other threads hold at that moment, and all its results
-must be sent back through a pipe.
+The copy shares the records that never change. Records of the classes in `MUTABLE` are copied, but the values of their
+fields are shared, because these never change. The only exception is the list of batches of a file, which is copied too.
+The copy takes 1 to 1.5 µs and 250 bytes for each payment, and the work then shares one core with the calls. `os.fork`
+would hold the lock for less time. But a process that is forked from threads inherits the locks that other threads hold
+at that moment, and all its results must be sent back through a pipe.
 """
 
 from collections import deque

@@ -2,7 +2,8 @@
 the act before it.
 
 So the acts of a log form a chain, which begins with the mark of the world's beginning. The mark of the last act is
-stored a second time, apart from the acts. Together they show if a row was changed, deleted, or replaced by another row.
+stored a second time, apart from the acts. A check of the chain up to this mark finds each row that was changed,
+deleted, or replaced by another row.
 """
 
 from collections.abc import Iterable, Iterator

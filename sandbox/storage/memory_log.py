@@ -87,8 +87,8 @@ class MemoryLog:
             self.keep_checkpoint(bank)
 
     def count_until_checkpoint(self, most: int) -> int:
-        """Returns the number of acts until the next checkpoint, which is due `most` / 2 acts after the last one. In a
-        long log it is due after a quarter of its acts, if they are more."""
+        """Returns the number of acts until the next checkpoint. It is due `most` / 2 acts after the last checkpoint, or
+        a quarter of the acts that the last one had, if that is more."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 
@@ -152,8 +152,8 @@ class ReplayMismatch(Exception):
 def play(
     bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
 ) -> int:
-    """Replays acts, each at its own time. `done` is the number of acts that the bank already has. Returns that number
-    with the replayed acts added. Raises ReplayMismatch if an act has another outcome than it had when it was logged."""
+    """Replays acts, each at its own time. `done` is the number of acts that the bank already has. Returns `done` plus
+    the number of replayed acts. Raises ReplayMismatch if an act has another outcome than it had when it was logged."""
     for act in acts:
         done += 1
         bank.mint.salt = act.id

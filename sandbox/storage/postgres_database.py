@@ -168,7 +168,8 @@ class PostgresDatabase(Database):
             self._give_back(connection)
 
     def repeat(self, work: Callable[[], T]) -> T:
-        """Repeats a transaction while the database cannot serialize it with others."""
+        """Runs a transaction and returns its result. Repeats it while it ends with AgainError, but runs it at most
+        TRIES times."""
         return self._repeat(work, AgainError)
 
     def _repeat(self, work: Callable[[], T], *errors: type[Exception]) -> T:
@@ -276,8 +277,8 @@ def _is_broken(connection: _BoundedConnection) -> bool:
 
 
 def _is_ended(connection: _BoundedConnection) -> bool:
-    """Whether the database has closed this idle connection. Its socket is readable then. Closes the connection on this
-    side too."""
+    """Whether the database has closed this idle connection, which its readable socket shows. If so, closes the
+    connection on this side too."""
     if connection.closed:
         return True
     poll = select.poll()

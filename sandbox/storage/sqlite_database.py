@@ -60,8 +60,8 @@ class SqliteDatabase(Database):
             raise
 
     def _demand_index_of_names(self) -> None:
-        """Raises DamageError if the index of names lacks a world. No checksum covers this index, and a world that it
-        lacks would be made a second time."""
+        """Raises DamageError if the index of world names lacks a world. No checksum covers this index, and a world that
+        it lacks would be made a second time."""
         index = "sqlite_autoindex_worlds_2"
         query = f"""SELECT count(*) FROM worlds a WHERE NOT EXISTS
   (SELECT 1 FROM worlds b INDEXED BY {index} WHERE b.name = a.name AND b.id = a.id)"""

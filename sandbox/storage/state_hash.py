@@ -79,7 +79,7 @@ class ValuePair(NamedTuple):
 
 
 def write_parts(value: object) -> Iterator[str]:
-    """Yields the one text of a value in pieces, so that the text of a large register is never in memory as a whole."""
+    """Yields the text of a value in pieces, so that the text of a large register is never in memory as a whole."""
     match value:
         case ValuePair(first, second):
             yield from chain("[", write_parts(first), [", "], write_parts(second), "]")

@@ -62,8 +62,8 @@ ASKED_FOR = 3.0  # seconds for which the store tries to learn whether a commit t
 
 
 class Position(NamedTuple):
-    """How far a copy in memory is: the number of the world in the store, its position in the log, and the version of
-    its pace, faults and barriers."""
+    """How far a copy in memory is: the number of the world in the store, the position in its log, and the version of
+    its pace, faults and barriers, which is their checksum."""
 
     world: int
     head: LogHead
@@ -281,7 +281,7 @@ class Store:
         """Whether a commit without a reply took effect. Asks the database for ASKED_FOR seconds.
 
         The query locks the world's row, so it waits for the end of the transaction in doubt. The update changes
-        nothing. Its commit waits until a synchronous standby has everything before it, so also the commit in doubt.
+        nothing. Its commit waits until a synchronous standby has everything before it, including the commit in doubt.
         """
         is_over = threading.Event()
         timer = threading.Timer(ASKED_FOR, is_over.set)

@@ -1,1 +1,1 @@
-"""A world: a bank with its lock, clock, log, calls and faults; and the registry of all worlds of a server."""
+"""Worlds and the registry of all worlds of a server. A world is a bank with its lock, clock, log, calls and faults."""

@@ -108,8 +108,8 @@ def _read_alike(packed_fields: bytes) -> dict[str, Any]:
 
 
 def compute_seed(seed: int, name: str) -> int:
-    """Returns the seed of a world. The world `default` has the server's seed. Every other world has a seed of its own
-    that gives the same people."""
+    """Returns the seed of a world. The world `default` has the server's seed. Every other world has a seed of its own,
+    from which the same people are generated."""
     if name == "default":
         return seed
     own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
@@ -131,7 +131,7 @@ def change_seed(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
 
 
 def compute_nth_id(beginning: Beginning, number: int) -> str:
-    """Returns the id for the reply to the world's call with this number, if the caller sent none. It is a version 4
-    UUID. The bank's mint is not used, so later ids of the bank do not depend on such calls."""
+    """Returns the id of a reply if the caller sent no id: a version 4 UUID. `number` counts the world's calls. The
+    bank's mint is not used, so later ids of the bank do not depend on such calls."""
     text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
     return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

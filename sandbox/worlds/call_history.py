@@ -140,8 +140,8 @@ class CallHistory:
     def deliver(self) -> None:
         """Passes the waiting calls to their observers, in order.
 
-        An observer's failure is logged and not raised, because the caller that triggers the delivery has seldom made
-        the call that failed.
+        An observer's failure is logged and not raised, because it usually concerns another call than the one that
+        triggers the delivery.
         """
         world = self._world
         with world.lock:
@@ -216,8 +216,8 @@ class CallHistory:
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
     def is_first_use(self, axis: str, operation: str) -> bool:
-        """Returns True the first time that it is called for this axis and operation in this world, and False later. So
-        an axis can affect only the first call of each operation."""
+        """Returns True once for each pair of axis and operation in this world, and False from the second time on. So an
+        axis can affect only the first call of each operation."""
         world = self._world
         if world.store is not None and world.is_shared:
             return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1

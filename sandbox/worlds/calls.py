@@ -101,7 +101,7 @@ Item = TypeVar("Item", bound=Weighed)
 
 
 class Recent(deque[Item]):
-    """The newest items, bounded in number and in bytes. The last item is never dropped by the bounds."""
+    """The newest items, bounded in number and in bytes. The newest item stays even if it alone has too many bytes."""
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
         super().__init__(items)

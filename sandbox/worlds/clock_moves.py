@@ -24,8 +24,8 @@ MOMENTS_AT_ONCE = 100  # between two pauses
 
 
 def move_clock(world: World, change: ClockChange) -> None:
-    """Moves the clock forward, and sets its rate. `change` returns the new time and the rate for the present bank time.
-    Large bulk files that fall due on the way are read before, while other calls enter at the old time.
+    """Moves the clock forward, and sets its rate. `change` gets the present bank time and returns the new time and the
+    rate. Large bulk files that fall due on the way are read before the move, while other calls enter at the old time.
 
     One move runs at a time, and the next move starts where it ended. A long move pauses between two instants, so that
     other calls can enter. If its caller has hung up, the move stops there and raises AbandonedError.

@@ -135,7 +135,7 @@ class AxesMet:
         return of_call
 
     def is_first_use(self, axis: str, operation: str) -> bool:
-        """Returns True the first time that it is called for this axis and operation, and False later."""
+        """Returns True once for each pair of axis and operation, and False from the second time on."""
         with self._lock:
             is_old = (axis, operation) in self._first_uses
             self._first_uses.add((axis, operation))
@@ -147,8 +147,8 @@ class AxesMet:
             return frozenset(self._first_uses)
 
     def restore_first_uses(self, uses: Iterable[tuple[str, str]]) -> None:
-        """Replaces the pairs of axis and operation for which `is_first_use` was called. `uses` are those of another
-        world, if this world continues from its snapshot."""
+        """Sets the pairs of axis and operation for which `is_first_use` has already been called. Used if this world
+        continues from another world's snapshot: `uses` are the pairs of that world."""
         with self._lock:
             self._first_uses = set(uses)
 

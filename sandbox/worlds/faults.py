@@ -50,7 +50,7 @@ class CallCondition:
     until: datetime | None = None
 
     def fits(self, operation: str, client: str | None, now: datetime) -> bool:
-        """Whether a call meets the condition, apart from `nth`."""
+        """Whether a call meets the condition, apart from `nth` and `chance`."""
         if self.operation != operation and (self.operation is not None or operation in EDGES):
             return False
         if self.client not in (None, client):
@@ -58,7 +58,7 @@ class CallCondition:
         return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
 
     def has_number(self, count: int) -> bool:
-        """Whether `nth` permits a call. `count` is the number of the call among the calls that fit the other fields."""
+        """Whether `nth` permits a call. `count` is the number of the call among the calls for which `fits` is true."""
         return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 

@@ -130,8 +130,8 @@ class Holds:
         return self._change(work)
 
     def hold(self, hold: CallHold, wait: Wait) -> None:
-        """Waits until the barrier is released, or for HELD_SECONDS_MAX. The caller is the call that has claimed the
-        barrier. The world's lock is not held while it waits."""
+        """Waits until the barrier is released, or for HELD_SECONDS_MAX. Runs in the thread of the call that claimed the
+        barrier. The world's lock is not held meanwhile."""
         self._set_state(hold, HELD)
         hold.arrived.set()  # once every server shows it
         if self._is_shared:

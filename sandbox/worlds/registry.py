@@ -155,7 +155,7 @@ class WorldRegistry:
     def get_without_query(self, name: str) -> World | None:
         """Returns the world for a call from memory, without a query to the store.
 
-        Returns None if the world is not in memory, or if more than its settings is needed to judge a call.
+        Returns None if the world is not in memory, or if its settings alone are not enough to check a call.
         """
         world = self._called.get(name)
         if world is None or world.dropped or not world.is_judged_by_settings():
@@ -332,8 +332,8 @@ class WorldRegistry:
         return world
 
     def _forget(self, name: str, but: int | None = None) -> None:
-        """Removes a world from memory and ends it. With a store, keeps the world in memory if its row is `but`: this is
-        the world that was just stored, and another caller has loaded it already."""
+        """Removes a world from memory and ends it. With a store, keeps a world whose row is `but`. That is the new
+        world that was just stored, and another caller may have loaded it already."""
         with self._lock:
             world = self._called.get(name) or self._known.get(name)
             if self.store is not None and world is not None and world.row == but:

@@ -80,8 +80,8 @@ class WorldCheck(NamedTuple):
 
 
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
-    """Checks each world and yields the result. A damaged world does not end the check. During the replays, calls `step`
-    after each 1,000 acts with that number."""
+    """Checks each world and yields the result. A damaged world does not end the check. During a replay, calls
+    `step(1000)` after each 1,000 acts."""
     store.read_latest_time()  # notes whether it is as it was written
     for (world,) in store.database.select(NO_WORLD):
         yield WorldCheck(f"number {world}", 0, "it has acts, and its name and beginning are missing")
@@ -99,7 +99,7 @@ def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Worl
 
 
 def count_acts(acts: Iterable[Act], step: Step) -> Iterator[Act]:
-    """Yields the acts, and calls `step` after each 1,000 acts with that number."""
+    """Yields the acts, and calls `step(1000)` after each 1,000 of them."""
     for number, act in enumerate(acts, 1):
         yield act
         if number % STRIDE == 0:

@@ -321,9 +321,9 @@ class World:
         self.note_controls()
 
     def change(self, work: Callable[[Bank], T]) -> T:
-        """Runs `work` on the bank, brought up to the current time, and returns its result. The acts and the changed
-        controls of `work` are stored before. If `work` raises a Refusal, they are stored before it is raised. Within
-        another call of `change`, `work` belongs to the transaction of that call."""
+        """Runs `work` on the bank, brought up to the current time, and returns its result. Before it returns, the acts
+        and the changed controls of `work` are stored, even if `work` raises a Refusal, which is raised after that.
+        Within another call of `change`, `work` belongs to the transaction of that call."""
         with self.lock:
             if self.store is None:
                 return work(self._catch_up(self.bank))
@@ -448,9 +448,9 @@ class World:
         return self.bank.decisions
 
     def is_judged_by_settings(self) -> bool:
-        """Whether the world's settings alone are enough to check a call before it enters the bank. So it is false if
-        the bank is not loaded, if there are fault rules or barriers, if an axis is not at its default, or if clients
-        need certificates."""
+        """Whether the world's settings alone are enough to check a call before it enters the bank. False if the bank is
+        not loaded, if there are fault rules or barriers, if an axis is not at its default, or if clients need
+        certificates."""
         bank = self._bank
         return (
             bank is not None

@@ -1,1 +1,2 @@
-"""Exports a world to one file and imports it: lines of JSON that give the same bank on any machine, byte for byte."""
+"""Exports a world to one file, and imports it. The file has lines of JSON. The imported bank equals the exported one
+byte for byte, on any machine."""

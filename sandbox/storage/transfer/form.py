@@ -39,7 +39,7 @@ SHIPPED_FIXTURES = {
 
 
 class ParcelError(ValueError):
-    """The file of an exported world cannot be used. The text has the reason and the line."""
+    """The file of an exported world cannot be used. The text says why, and at which line if it concerns one."""
 
 
 _digests: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes

@@ -44,8 +44,8 @@ class Rows(NamedTuple):
 
 
 def read_export(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, WorldSnapshot]:
-    """Returns the name of the exported world, and its snapshot after a replay. Raises ParcelError with the line if the
-    file cannot be used.
+    """Returns the name of the exported world, and its snapshot after a replay. Raises ParcelError if the file cannot be
+    used.
 
     All lines are read and their digest is checked before anything is replayed. Raises AbandonedError once the caller is
     gone.
