@@ -1,4 +1,4 @@
-"""Learns from recorded traffic which values of the axes a bank has."""
+"""Learns from recorded calls which values a bank has for the axes (the points on which banks may differ)."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

@@ -1,8 +1,11 @@
 """Learns from a recording what it proves about a bank, and where it contradicts an earlier calibration.
 
-A value of an axis is excluded if the recording contradicts it. An axis is decided if only one value is left. Otherwise
-it is open. A hypothesis is a bank with a value for each axis. The best hypothesis is the one that explains the
-recording best. A difference that no value explains is called outside.
+An axis is a point on which banks may differ, with a few possible values. A hypothesis is a bank with one value for each
+axis. It explains a recorded call if it gives the recorded reply. The best hypothesis is the one that explains the
+recording best.
+
+A value is excluded if the recording contradicts it. An axis is decided if only one of its values is left, and otherwise
+it is open. A difference from the recorded replies that no value explains is called outside.
 """
 
 import json
@@ -50,7 +53,8 @@ class Decided(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """A difference that no value explains, between a recorded reply and the reply of the best hypothesis."""
+    """A difference between recorded replies and the replies of the bank that explains the recording best. No value of
+    an axis explains it. `call` is the first call that shows it, and `times` is the number of calls that do."""
 
     call: str
     operation: str
@@ -60,7 +64,8 @@ class Outside(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The operation and the place of the difference, without the values that differ."""
+        """The operation and the place of the difference, without the values that differ. A later calibration recognizes
+        the difference by it."""
         return f"{self.operation}: {self.what.partition(':')[0]}"
 
 
@@ -94,8 +99,8 @@ class Calibration:
 def calibrate_calls(
     recorded: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
 ) -> Calibration:
-    """Returns what the calls prove about the axes. The search begins with the values in `variants`. Proposes payments
-    as next calls only if `payments` is True."""
+    """Plays the calls, and returns what they prove about the axes and which calls to make next. The search begins with
+    the values in `variants`. Payments are proposed as next calls only if `payments` is true."""
     playable = drop_unknown_initiations([call for call in recorded if is_playable(call)])
     if not playable:
         return Calibration(
@@ -135,13 +140,15 @@ def calibrate_calls(
 
 
 def is_playable(call: RecordedCall) -> bool:
-    """Whether the call can be played. Its contents must be recorded, and its secret must not be masked."""
+    """Whether the call can be played: its contents are recorded, and the secret in its Authorization header, if there
+    is one, is not masked."""
     _, _, secret = call.headers.get("authorization", "x x").partition(" ")
     return call.has_contents and any(sign.isalnum() for sign in secret)
 
 
 def drop_unknown_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Returns the calls without those about an initiation that is older than the recording."""
+    """Returns the calls without those about an initiation from before the recording. Such an initiation is recognized
+    by an id that no recorded POST has shown. Refused calls are kept."""
     known, words = [], set[str]()
     for call in calls:
         is_payment = call.path[0].endswith("payments")
@@ -153,8 +160,9 @@ def drop_unknown_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall
 
 
 def correct_times(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Returns the calls with corrected times. If a reply shows transactions that were booked some days after the call,
-    the bank's clock was ahead by these days. Then all calls are moved later by them."""
+    """Returns the calls with corrected times. If a reply has a transaction that was booked some days after the call was
+    recorded, the bank's clock was ahead by that many days. Then all calls are moved later by the largest such
+    number."""
     days = [
         (date.fromisoformat(str(row.get("executiondate"))[:10]) - find_brussels_date(call.began)).days
         for call in calls
@@ -169,8 +177,8 @@ def correct_times(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def bound_calls(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
-    """Returns at most `PLAYED_MAX` calls to play, and notes about the calls that are left out. If there are too many
-    calls, keeps only the first few of similar reads."""
+    """Returns at most PLAYED_MAX calls to play, and notes about the calls that are left out. If there are more calls,
+    keeps only the first ALIKE_MAX of similar reads. If that is not enough, leaves out the last calls."""
     seen = Counter[tuple[Any, ...]]()
     to_play, texts_seen, pages = [], set[str | None](), {"None"}
     for call in calls:
@@ -211,8 +219,8 @@ def find_shape(reply: Any) -> Any:
 
 
 def read_shown_values(calls: Sequence[RecordedCall]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Returns the settings and the values of axes that single calls state: the vendor in Accept, and the life of an
-    access token if all replies state the same."""
+    """Returns settings and values of axes that can be read from the calls without a search: the vendor in Accept, and
+    the life of an access token if all replies give the same. A vendor that is no value of its axis is a setting."""
     vendors = [VENDOR.search(call.headers.get("accept", "")) for call in calls if call.status < 400]
     vendor = next((match[1] for match in vendors if match), DEFAULTS["vendor"])
     lives = [call.reply_json.get("expires_in") for call in calls if call.path == ("token",) and call.status == 200]
@@ -250,7 +258,8 @@ def make_calibration(search: ValueSearch) -> Calibration:
 
 
 def list_outside(search: ValueSearch) -> list[Outside]:
-    """Returns the differences that the best hypothesis does not explain, with one row for each operation and place."""
+    """Returns the differences that remain with the axis values that explain the recording best, one row for each
+    operation and place. Leaves out acts of the bank that the player had to do itself (BY_ITSELF)."""
     rows: dict[tuple[str, str], Outside] = {}
     for step, result in zip(search.steps, search.results, strict=True):
         for place, text in result.differences.items():
@@ -276,8 +285,8 @@ def find_clause(step: RecordedStep, place: str) -> str:
 
 
 class Drift(NamedTuple):
-    """The contradictions between a recording and an earlier calibration: by axis, and replies that no value
-    explains."""
+    """What a recording contradicts in an earlier calibration. `axes` has the axes whose earlier value is excluded now.
+    `replies` has the differences that no value explains and that the earlier calibration did not list."""
 
     axes: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]  # the value, those that are left, and the calls
     replies: list[Outside]
@@ -298,8 +307,8 @@ def find_drift(calibration: Calibration, variants: Mapping[str, str], known_outs
 
 
 def merge_recordings(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:
-    """Joins the calls of several recordings into one list with new numbers. Sorts them by their times, if all calls
-    have times."""
+    """Joins the calls of several recordings into one list and numbers them anew. Sorts them by time if all calls have
+    times."""
     calls = [call for recording in recordings for call in recording]
     if len(recordings) > 1 and all(call.began is not None for call in calls):
         calls.sort(key=lambda call: call.began or OPENING)

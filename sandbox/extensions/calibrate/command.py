@@ -79,7 +79,7 @@ def calibrate(
 
 @contextmanager
 def explain_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None]:
-    """Turns these errors within the block into a click error that names the file. The command then ends with the exit
+    """Turns these errors within the block into a click error that names the file. The command then ends with exit
     status 2."""
     try:
         yield
@@ -88,8 +88,8 @@ def explain_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None]:
 
 
 def read_given_variants(text: str) -> dict[str, str]:
-    """Returns the axes and values in the text of a scenario. Reads the text itself, because the settings of a scenario
-    do not list default values."""
+    """Returns the axes and values that the text of a scenario names. The settings of a scenario that was read do not
+    suffice, because they leave out values that are the default."""
     from sandbox.reader.tree import read_yaml
 
     content = read_yaml(text, "scenario").to_python()

@@ -1,8 +1,9 @@
-"""Compares a recorded reply with the played bank's reply: status, headers, the form of the JSON, fields and values.
+"""Compares a recorded reply with the reply of the played bank, to which the same call was sent: status, headers, the
+form of the JSON, fields and values.
 
 A difference is a text at a place, such as `status`, `Retry-After` or `body.balance (type)`. The text says what the real
-bank sent there and what the played bank sent. Each bank makes its own ids, tokens and addresses, so only their forms
-are compared, and whether they are new or repeat an earlier one.
+bank sent there and what the played bank sent. Each bank makes its own ids, tokens and addresses. Of these, only their
+forms are compared, and whether they are new or repeat an earlier text.
 """
 
 import json
@@ -72,9 +73,9 @@ def generalize_place(place: str) -> str:
 
 
 def weigh_places(places: Collection[str]) -> int:
-    """Returns the sum of the weights of these differences. A different status weighs most, because it hides all other
-    differences. A different length of a list weighs more than a field. A field that differs in several items counts
-    once."""
+    """Returns the sum of the weights of the differences at these places. A different status weighs most, because it
+    hides all other differences. A different length of a list weighs more than a field. A field that differs in several
+    items of a list counts once."""
     return sum(
         WEIGHTS.get(place) or WEIGHTS.get(place[place.rfind("(") :], PLACE)
         for place in set(map(generalize_place, places))
@@ -82,16 +83,16 @@ def weigh_places(places: Collection[str]) -> int:
 
 
 class ComparisonContext(NamedTuple):
-    """The addresses of both banks, and the ids and tokens that earlier replies gave. Comparisons need these to compare
-    texts that each bank makes itself."""
+    """What is needed to compare ids, tokens and addresses, which each bank makes itself: the addresses of both banks,
+    and the texts that earlier replies gave."""
 
     base: str  # the address of the recorded bank
     played_base: str
     variables: Variables
 
     def compare_identity(self, real: str, played: str) -> str:
-        """Returns how two ids differ: one bank gave a new id, and the other bank repeated an earlier id. Returns an
-        empty text if they do not differ in this way."""
+        """Compares two ids that the banks gave at the same place. Returns a text if one is new and the other repeats an
+        earlier id, or if they repeat different ids. Otherwise returns an empty text."""
         known = self.variables.texts.get(real)
         if known is not None and known != played:
             return "one that was given before instead of a new one"
@@ -155,8 +156,8 @@ def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: Compari
 
 
 def name_case(names: tuple[str, ...]) -> str | None:
-    """Returns `small letters` or `capitals`, as the names of headers are written. Looks only at headers that are
-    compared, because servers add others. Returns None if there are no such headers."""
+    """Returns how the names of the headers are written: `small letters` or `capitals`. Looks only at headers that are
+    compared, because servers add others. Returns None if there are none of them."""
     names = tuple(name for name in names if name.lower() in HEADERS)
     if not names:
         return None
@@ -269,8 +270,8 @@ def are_digits_different(real: JsonNumber, played: JsonNumber) -> bool:
 
 
 def compare_forms(real: str, played: str) -> str:
-    """Returns how two ids or secrets differ in form: only one is very long, or only one has a character of `+/=`.
-    Returns an empty text if their forms are alike."""
+    """Returns how two ids or secrets differ in form: only one of them is very long, or only one has one of the
+    characters `+/=`. Returns an empty text if their forms are alike."""
     if (len(real) > LONG) != (len(played) > LONG):
         return f"{len(real)} characters instead of {len(played)}"
     odd = [not set(text).isdisjoint("+/=") for text in (real, played)]
@@ -280,9 +281,9 @@ def compare_forms(real: str, played: str) -> str:
 
 
 def compare_addresses(real: str, played: str, place: str, context: ComparisonContext) -> Differences:
-    """Compares four facts about two addresses: whether each is whole or only a path, has the host of its bank, has a
-    query, and is new or repeats an earlier address. Each fact has a place of its own, because different axes decide it.
-    Does not compare the rest of their texts, because it contains tokens."""
+    """Compares four facts about two addresses: whether each is whole or only a path, whether it has the host of its
+    bank, whether it has a query, and whether it is new or repeats an earlier address. Each fact has a place of its own,
+    because different axes decide it. The rest of the addresses is not compared, because it contains tokens."""
     differences: Differences = {}
     for fact, texts in (
         ("form", ["a whole address" if "//" in text else "a path" for text in (real, played)]),
@@ -304,7 +305,7 @@ def name_host(address: str, base: str) -> str:
 
 def compare_callbacks(real: str | None, played: str | None) -> Differences:
     """Returns the differences of two redirects to the client: the names, order and values of their parameters, and how
-    blanks are encoded. An address is None if the bank did not redirect."""
+    blanks are encoded. `real` or `played` is None if that bank did not redirect."""
     if real is None or played is None:
         return (
             {} if real == played else {"callback": "none" if real is None else "one, where the nearest bank has none"}

@@ -1,10 +1,11 @@
 """Plays recorded calls on a bank in this process, each at the time at which it was recorded.
 
-A step is a recorded call to play. A scene is a state of the bank and of the client, from which steps can be played.
+A step is a recorded call to play. A scene is a state of the played bank and of the client, from which steps can be
+played.
 
-A recording of a real bank does not show the acts of its customers. So a customer consents or signs here when the calls
-show that this has happened: before a code is exchanged, or when a status says so. If the recording has the sandbox's
-own controls for customers, these acts are played instead.
+A recording of a real bank does not show the acts of its customers. So the player consents or signs for a customer when
+the calls show that the customer has done so: before a code is exchanged, or when a status says so. If the recording has
+calls of the sandbox's own controls for customers, these are played instead.
 """
 
 from collections import Counter
@@ -68,8 +69,8 @@ SEGMENTS = [
 
 
 def find_operation(method: str, path: Sequence[str]) -> str:
-    """Returns the name of the operation. Returns `callback` for a call of the sandbox's controls, and an empty text for
-    an unknown call."""
+    """Returns the name of the operation with this method and path. Returns `callback` for a control of the sandbox, and
+    an empty text if the bank has no such operation."""
     if path[:1] == (CONTROL,):
         return "callback"
     for row, parts in SEGMENTS:
@@ -96,8 +97,8 @@ class RecordedStep(NamedTuple):
 
 @dataclass
 class ClientSession:
-    """What the client knows at one moment of the recording: ids, tokens and addresses of the played bank. Also lists
-    the accounts whose balance was corrected."""
+    """What the client knows at one moment of the recording: ids, tokens and addresses of the played bank. Also has what
+    the player has changed so far in the played bank, such as corrected balances."""
 
     variables: Variables = field(default_factory=Variables)
     addresses: dict[str, str] = field(default_factory=dict)  # addresses of the played bank, by challenge and by its id
@@ -133,7 +134,8 @@ class CallResult(NamedTuple):
 
 
 class Player:
-    """Plays steps on one bank. A step changes the state of the bank and of the client's session."""
+    """Plays steps on one bank, whose axes have the values in `variants`. A step changes the state of the bank and of
+    the client's session."""
 
     def __init__(self, bank: PlayedBank, shown: Shown, *, has_controls: bool) -> None:
         self.bank = bank
@@ -155,7 +157,8 @@ class Player:
         return Scene(self.bank.copy_moment(), self.session.copy())
 
     def is_at(self, scene: Scene) -> bool:
-        """Whether all calls would get the same replies now as in this scene, except for the values of the axes."""
+        """Whether the bank and the session are in the state of this scene, so that all later calls would get the same
+        replies as from there. The values of the axes are not compared."""
         return self.session == scene.session and self.bank.is_at(scene.moment)
 
     def play(self, step: RecordedStep) -> CallResult:
@@ -240,8 +243,8 @@ class Player:
         return self._send(call.method, variables.translate_path(call.path), query, headers, content)
 
     def _make_signature(self, headers: Mapping[str, str], content: bytes) -> dict[str, str]:
-        """Returns the headers of a new signature in the form of the recorded one. It uses a key that the played bank
-        knows, because the client's private key is not known."""
+        """Returns the headers of a new signature that has the form of the recorded signature. It is made with a key
+        that the played bank knows, because the private key of the recorded client is not known."""
         is_detached = ".." in headers["signature"]
         with suppress(ValueError, KeyError, TypeError):
             self.signing_time = parsedate_to_datetime(headers["date"])
@@ -281,8 +284,9 @@ class Player:
     # Acts of customers and of the bank that no call shows
 
     def _give_consent_before(self, call: RecordedCall) -> None:
-        """If the call exchanges a code, first lets the customer consent, and binds the recorded code to the code of the
-        played bank. Does nothing if the code is bound already, or if the recording has the controls of customers."""
+        """If the call exchanges a code, lets the customer consent first, and binds the recorded code to the code that
+        the played bank gives. Does nothing if the code is bound already, or if the recording has controls for
+        customers."""
         code = call.form.get("code", "")
         if self.has_controls or not code or code in self.session.variables.texts:
             return
@@ -295,8 +299,9 @@ class Player:
                     self.session.variables.bind(code, dict(read_callback_pairs(redirect)).get("code", ""))
 
     def _give_earlier_tokens(self, call: RecordedCall) -> None:
-        """If the call has a token from before the recording, makes a consent in the played bank and binds the token to
-        a new token. Does nothing if the recording shows too little of the earlier consent."""
+        """If the call has a token from before the recording, makes a consent in the played bank, and binds the recorded
+        token to the token of this consent. Does nothing if the recording does not show the accounts of the earlier
+        consent."""
         variables, shown = self.session.variables, self.shown
         token = call.access_token if call.path[0] == "accounts" else call.form.get("refresh_token")
         credentials = read_basic_credentials(call)
@@ -328,7 +333,8 @@ class Player:
             variables.bind(shown.sca_token_of.get(token, ""), issued.sca_token or "")
 
     def approve(self, address: str, ibans: Sequence[str] = ()) -> str:
-        """Lets the customer approve at the address. Returns the redirect to the client, or an empty text."""
+        """Lets the customer approve at the address: a signature, or a consent for the accounts `ibans`. Returns the
+        address of the callback, or an empty text if the bank refused."""
         self.session.approved.add(address)
         mark = "&" if "?" in address else "?"
         body: dict[str, Any] = {"address": f"{address}{mark}state=state"}
@@ -348,10 +354,11 @@ class Player:
         return redirect if isinstance(redirect, str) else ""
 
     def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
-        """Does what a customer or the bank must have done before the recorded reply, such as a signature. Returns None
-        if there is nothing to do.
+        """Does in the played bank what a customer or the bank must have done before the recorded reply, such as a
+        signature. `own` is the played bank's reply so far.
 
-        Acts of the bank itself are returned as differences, because another value may explain why the bank did them.
+        Returns None if nothing was done, and no differences after an act of a customer. An act of the bank is returned
+        as a difference, because with another value of an axis the bank may do it by itself.
         """
         call, content = step.call, read_json_object(own)
         if call.status < 400 and str(content.get("error", "")).upper() == "INVALID_TPP":
@@ -378,8 +385,9 @@ class Player:
         return None
 
     def _correct_balance(self, step: RecordedStep, own: OwnReply) -> bool:
-        """Corrects the balance of an account if this reply is the first one to show it. Earlier calls do not show the
-        balance. Returns whether the correction booked lines."""
+        """If this reply is the first one that shows the balance of an account, books lines that give the account the
+        same balance in the played bank. Returns whether lines were booked. The played bank's reply `own` is then out of
+        date."""
         content = simplify_names(step.call.reply_json)
         iban = content.get("iban")
         if step.operation != "account" or own.status != 200 or not isinstance(iban, str):
@@ -405,9 +413,11 @@ class Player:
         return bool(entries)
 
     def _book_missing(self, step: RecordedStep) -> Differences:
-        """Books the lines of an account that the recording shows but the played bank lacks, such as a salary.
+        """Books the lines of an account that the recording shows up to this step and the played bank lacks, such as a
+        salary.
 
-        Returns each of these lines as a difference, because another value of an axis may explain it.
+        Returns each of these lines as a difference, because with another value of an axis the bank may book it by
+        itself.
         """
         if step.call.path[0] != "accounts" or len(step.call.path) == 1 or step.facts.status != 200:
             return {}
@@ -458,8 +468,8 @@ def read_json_object(reply: OwnReply) -> dict[str, Any]:
 
 
 def list_steps(calls: Sequence[RecordedCall], opening: datetime) -> list[RecordedStep]:
-    """Returns the steps that can be played: calls of an operation, and acts of customers by the sandbox's controls. A
-    call without a time is played a second after the call before it."""
+    """Returns the steps that can be played: calls of an operation, and acts of customers by the sandbox's controls.
+    Leaves out calls that got no reply. A call without a time is played a second after the call before it."""
     steps = []
     at = opening
     for number, call in enumerate(calls, 1):

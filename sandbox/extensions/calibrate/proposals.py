@@ -1,8 +1,9 @@
-"""Proposes calls that would decide many open axes. The calls that cost least at a real bank come first.
+"""Proposes calls that would decide axes of which several values are still open. Calls that cost least at a real bank
+come first: reads before payments. Payments are proposed only on request.
 
-A candidate is made of an accepted call of the recording. It is tried on the played bank at the moment of that call:
-under the best hypothesis, and under each open value of the axes that it reads. If the replies differ, the call decides
-the axis. Reads come first, and payments are proposed only if the caller wants them.
+A candidate is made from an accepted call of the recording. It is played at the moment of that call with the best
+hypothesis (the axis values that explain the recording best), and again with each open value of the axes that it reads.
+If the replies differ, the candidate decides the axis.
 
 The reader makes the proposed calls at a later time, with other tokens. So a proposal has names for the values that the
 reader must fill in, such as `$TOKEN` in a curl line and `token` in a line of Python. Its days are counted from today.
@@ -60,7 +61,8 @@ SIGNING = "if it is accepted, let the customer sign, exchange the code, and ask 
 
 
 class Proposal(NamedTuple):
-    """Calls to make next at the real bank, usually one, and the axes that they decide."""
+    """One or more calls to make next at the real bank, as a line of curl and as a line of Python, and the axes that
+    they decide."""
 
     decides: tuple[str, ...]
     curl: str
@@ -77,8 +79,8 @@ class Candidate(NamedTuple):
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
-    """Returns few calls that together decide many open axes, found by a greedy search. The cheapest calls come first,
-    and among equally cheap calls, those that decide most."""
+    """Returns few calls that together decide many of the axes in `open_choices`, found by a greedy search. The cheapest
+    calls come first. Among equally cheap calls, those that decide more axes come first."""
     scenes: dict[int, Scene] = {}
     deciding = []
     for candidate in list_candidates(search, payments=payments):
@@ -98,8 +100,9 @@ def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bo
 
 
 def find_scene(search: ValueSearch, step: RecordedStep) -> Scene:
-    """Returns the scene after a step under the best hypothesis. If the step is a POST, which may not be done twice,
-    returns the scene before it."""
+    """Returns the scene (the state of the played bank and of its client) in which candidates made from this step are
+    played. It is the scene after the step. For a POST, which may be impossible twice, it is the scene before the
+    step."""
     at = search.steps.index(step)
     return search.make_scene_before(at if step.call.method == "POST" else at + 1)
 
@@ -107,8 +110,8 @@ def find_scene(search: ValueSearch, step: RecordedStep) -> Scene:
 def find_decided_axes(
     search: ValueSearch, scene: Scene, candidate: Candidate, open_choices: Sequence[Choice]
 ) -> frozenset[str]:
-    """Returns the axes that the calls would decide. They decide an axis if an open value of that axis leads to another
-    reply than the best hypothesis."""
+    """Returns the axes that the candidate decides. It decides an axis if the played bank gives other replies with an
+    open value of this axis than with the axis values that explain the recording best."""
     met, best = play_candidate(search, scene, candidate, search.variants)
     axes = set()
     for choice in open_choices:
@@ -126,7 +129,8 @@ def are_different(reply: OwnReply, other: OwnReply) -> bool:
 def play_candidate(
     search: ValueSearch, scene: Scene, candidate: Candidate, variants: Mapping[str, str]
 ) -> tuple[set[str], list[OwnReply]]:
-    """Plays the calls, and what SIGNING says. Returns the axes that were read, and the replies."""
+    """Plays the calls of a candidate from the scene. After an accepted initiation, also lets the customer sign and asks
+    for the status, as SIGNING tells the reader to do. Returns the axes that were read, and the replies."""
     player, source = search.player, candidate.source
     player.go_to(scene, variants)
     met, replies = set[str](), list[OwnReply]()
@@ -157,8 +161,8 @@ def is_initiation(call: RecordedCall) -> bool:
 
 
 def list_candidates(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
-    """Yields candidates made of the last accepted call of each operation and status: the call itself, and the call with
-    changes. Yields calls that pay or cancel only with `payments`."""
+    """Yields candidates made from the last accepted call of each operation and status: the call itself, the call twice,
+    and the call with changes. Yields calls that pay or cancel only if `payments` is true."""
     last = {
         (step.operation, str(step.call.reply_json.get("status"))): step
         for step in search.steps
@@ -248,8 +252,8 @@ def with_changes(
     query: Mapping[str, str] | None = None,
     body: Mapping[str, Any] | None = None,
 ) -> RecordedCall:
-    """Returns the call with other headers, without one, or with another path below the address of the bank, query or
-    JSON body."""
+    """Returns a copy of the call with changes. `headers` are added or replaced, and the header `without` is removed.
+    `path` (below the address of the bank), `query` and `body` (as JSON) replace those of the call if they are given."""
     sent = {name: value for name, value in {**call.headers, **headers}.items() if name != without}
     url = call.split._replace(path=urlsplit(call.address).path + path) if path else call.split
     url = url if query is None else url._replace(query=urlencode(query))
@@ -269,8 +273,8 @@ def with_new_reference(call: RecordedCall) -> RecordedCall:
 
 
 def fill_text(text: str, names: Mapping[str, str], on: date, *, is_shell: bool) -> str:
-    """Returns the text as a part of a line of code. Replaces texts by their names, and dates by days counted from
-    today."""
+    """Returns the text as a part of a shell command or of a Python f-string. Replaces each text in `names` by a
+    variable of that name, and each date by a date counted from today. `on` is the day of the recorded call."""
 
     def replacement(match: re.Match[str]) -> str:
         if match[0] in names:
@@ -303,8 +307,8 @@ def make_proposal(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
 
 
 def name_texts(call: RecordedCall) -> dict[str, str]:
-    """Returns the texts of a call that its reader cannot send again, such as tokens. Each has the name that replaces
-    it."""
+    """Returns the texts of a call that are of no use to a reader who makes it later, such as tokens. Each is mapped to
+    the name of the variable that replaces it."""
     _, _, secret = call.headers.get("authorization", "").partition(" ")
     texts = {
         secret: "token" if call.access_token else "credentials",

@@ -1,9 +1,10 @@
 """Makes the bank as it was at the first call of a recording, from what the calls show.
 
-The sandbox ships with people: customers and accounts with a past. Their accounts keep their owners. Every other account
-of the recording gets a new customer. Accounts that one reply lists together get the same customer. Transactions that
-are older than the recording become the past of their account. The first balance that a call shows becomes the balance.
-Everything that no call shows is as in the shipped people.
+The sandbox ships with people: customers and accounts with a past. If the recording has an account of these people, the
+account keeps its owner. Every other account of the recording gets a new customer. Accounts that one reply lists
+together get the same customer. Transactions that are older than the recording become the past of their account. The
+first balance of an account that a call shows becomes its balance. Everything that no call shows is as in the shipped
+people.
 """
 
 from base64 import b64decode
@@ -77,7 +78,8 @@ def list_embedded(call: RecordedCall, name: str) -> list[dict[str, Any]]:
 
 
 class Shown:
-    """What a recording shows about accounts: their lines, their balances, and the tokens that may read them."""
+    """What a recording shows about accounts: their lines (booked transactions), their balances, and the tokens that may
+    read them."""
 
     def __init__(self, calls: Sequence[RecordedCall], opening: datetime) -> None:
         self.accounts: dict[str, ShownAccount] = {}
@@ -110,9 +112,9 @@ class Shown:
                 self.challenge_of[brought[name]] = challenge
 
     def has_older_secret(self, call: RecordedCall) -> bool:
-        """Whether the call succeeded with a token from before the recording that the played bank cannot replace. This
-        is an SCA token, or the token of a consent whose accounts no call shows. The differences of such a call prove
-        nothing."""
+        """Whether the call succeeded with a token from before the recording for which the played bank can have no token
+        of its own. This is an SCA token, or the token of a consent whose accounts no call shows. The differences of
+        such a call prove nothing."""
         token, sca_token = call.access_token or call.form.get("refresh_token"), read_sca_token(call)
         if call.status >= 400 or not token:
             return False
@@ -121,8 +123,8 @@ class Shown:
         return not self.ibans_of.get(self.find_grant(token))
 
     def find_grant(self, token: str) -> str:
-        """Returns a key that all tokens of one consent share. It is the challenge, or the token itself if the token is
-        older than the recording."""
+        """Returns a key that all tokens of one consent share. It is the PKCE challenge of the consent. A token from
+        before the recording has no known challenge, so its key is the token itself."""
         return self.challenge_of.get(token, token)
 
     def _note_read(self, call: RecordedCall, iban: str) -> None:
@@ -178,8 +180,8 @@ class Shown:
             shown.lines.sort(key=lambda entry: (-entry.on.toordinal(), order.get(entry._replace(reference=""), 0)))
 
     def _note_listing(self, shown: ShownAccount, pages: Sequence[RecordedCall]) -> None:
-        """Adds the lines of these pages that no earlier list had. Compares lines without their references, because a
-        reference may differ at each read and may repeat."""
+        """Adds the lines of these pages that no earlier list of the account had. Compares lines without their
+        references, because the bank may give a line another reference at each read, or several lines the same."""
         lines = [ShownLine(page.began, entry) for page in pages for entry in list_entries(page, shown.iban)]
         is_oldest_first = bool(lines) and lines[0].entry.on < lines[-1].entry.on
         if is_oldest_first:
@@ -202,8 +204,9 @@ class Shown:
     def _is_past(self, entry: LedgerEntry) -> bool:
         """Whether the line was booked before the recording began.
 
-        For a line of the first day this is not known. It counts as booked by a recorded payment if one has its amount,
-        because playing the payment books the line. Otherwise it counts as booked before.
+        For a line of the first day, the recording does not say it. If a recorded payment has the amount of the line,
+        the line counts as booked by this payment, because playing the payment books it. Otherwise it counts as booked
+        before.
         """
         amount = abs(entry.postings[0].amount.number)
         return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)
@@ -255,7 +258,8 @@ def read_number(value: Any) -> Decimal | None:
 
 
 def note_balances(shown: ShownAccount, content: Mapping[str, Any]) -> None:
-    """Stores the balance of each currency that a reply shows. Keeps the balance of an earlier reply."""
+    """Stores the balances that a reply shows, one for each currency. Does not replace the balance of an earlier
+    reply."""
     parts = content.get("othercompartments")
     for part in (content, *(map(simplify_names, parts) if isinstance(parts, list) else ())):
         number, currency = read_number(part.get("balance")), part.get("currency")
@@ -271,8 +275,8 @@ def make_bank(
     keys: tuple[str, ...],
     corrections: Mapping[Compartment, Decimal],
 ) -> Bank:
-    """Makes the bank of the recording as it was at the first call. With `keys`, every client can sign. `corrections`
-    are added to the balances; they are known only after the calls were played once."""
+    """Makes the bank of the recording as it was at the first call. Each client gets the public `keys` in addition to
+    its own. `corrections` are added to the balances. They are known only after the calls were played once."""
     fixtures = load_fixtures()
     customers, accounts = dict(fixtures.customers), dict(fixtures.accounts)
     for account in shown.accounts.values():
@@ -299,7 +303,9 @@ def add_account(customers: dict[str, Customer], accounts: dict[str, Account], sh
 def make_past_books(
     fixtures: Fixtures, shown: Shown, opening: datetime, corrections: Mapping[Compartment, Decimal]
 ) -> Books:
-    """Returns the lines of all accounts from before the recording, and their balances."""
+    """Returns the lines of all accounts from before the recording, and their balances. The accounts of the shipped
+    people keep their shipped lines if these fit the recording with one of the SEEDS. If not, they get the lines that
+    the recording shows, as all other accounts do."""
     first_day = find_brussels_date(opening)
     seed = next((seed for seed in SEEDS if is_past_of(fixtures, seed, first_day, shown)), None)
     shipped = find_past_books(fixtures, SEEDS[1] if seed is None else seed, first_day)
@@ -327,16 +333,16 @@ def make_past_books(
 
 
 def keep_own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
-    """Returns the entry with the postings of this account only. OUTSIDE takes the place of the other account, because
-    that account may have another past in this bank."""
+    """Returns the entry with the postings of this account only. A posting of OUTSIDE takes the place of the postings of
+    other accounts, because these accounts may have another past in this bank."""
     own = [row for row in entry.postings if row.account == iban and row.amount.currency == currency]
     total = sum((row.amount.number for row in own), Decimal())
     return entry._replace(postings=(*own, Posting(OUTSIDE, Money(-total, currency))))
 
 
 def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> bool:
-    """Whether the older lines of the recording are those that the shipped people have with this seed. A tenth of the
-    lines may differ."""
+    """Whether the lines that the recording shows from before its first day are lines of the shipped people with this
+    seed. A tenth of the lines of each account may be missing there."""
     accounts = [account for account in shown.accounts.values() if account.lines and account.iban in fixtures.accounts]
     if not accounts:
         return not any(account.lines for account in shown.accounts.values())
@@ -373,8 +379,8 @@ def make_line(iban: str, amount: Money, on: date, reference: str) -> LedgerEntry
 def list_clients(
     calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[str, ...]
 ) -> dict[str, RegisteredClient]:
-    """Returns the shipped clients, and the clients whose calls the bank accepted, with the secrets and redirect
-    addresses that they sent. Each client also gets `keys`."""
+    """Returns the shipped clients, and all clients in calls that the bank accepted. The latter have the secrets and
+    redirect addresses that they sent. Each client also gets `keys`."""
     clients = dict(fixtures.clients)
     secrets: dict[str, str] = {}
     addresses: dict[str, set[str]] = {}

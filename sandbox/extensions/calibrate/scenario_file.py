@@ -1,4 +1,5 @@
-"""The scenario that a calibration writes. It has the proven values, and comments about what is not proven."""
+"""The scenario that a calibration writes. It has the proven values as settings, and comments about the open axes and
+the unexplained differences."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -37,6 +38,6 @@ def _quote(text: str) -> str:
 
 
 def read_known_outside(text: str) -> list[str]:
-    """Returns the differences that the scenario lists as known. The calibration that wrote the scenario could not
-    explain them."""
+    """Returns the keys of the differences in the comments of a scenario. These are the differences that no value
+    explained when the scenario was written."""
     return [line.removeprefix(KNOWN) for line in text.splitlines() if line.startswith(KNOWN)]
