@@ -27,7 +27,7 @@ class Awaited:
 
 
 class WorldFaults:
-    """The fault rules of one world (choice 13)."""
+    """The fault rules of one world: the orders of a test to give bad replies to certain calls (choice 13)."""
 
     def __init__(self, controls: Controls) -> None:
         self._controls = controls

@@ -18,7 +18,8 @@ def explain_hint(call: Any, reason: str) -> Hint:
 
 
 def after_requests(value: Any, _: Arguments) -> Iterator[Hint]:
-    """Yields a hint about the newest refused call of each operation and status."""
+    """Yields a hint for each pair of an operation and a status with refused calls. The hint points to the newest of
+    these calls."""
     kinds = set()
     for call in reversed(value["requests"]):
         kind = call["operation"], call["status"]

@@ -34,7 +34,7 @@ class Toolbox:
         assert len(self.tools) == len(tools), "two tools have the same name"
 
     def find(self, name: str) -> Tool:
-        """Returns the tool of this name. Raises ToolError if there is none. Its text suggests the tool with the most
+        """Returns the tool of this name. If there is none, raises a ToolError that suggests the tool with the most
         similar name."""
         if name not in self.tools:
             raise ToolError(f"there is no tool {name[:80]!r}{suggest_nearest(name, self.tools)}")

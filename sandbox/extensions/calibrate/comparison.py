@@ -157,7 +157,7 @@ def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: Compari
 
 def name_case(names: tuple[str, ...]) -> str | None:
     """Returns how the names of the headers are written: `small letters` or `capitals`. Looks only at headers that are
-    compared, because servers add others. Returns None if there are none of them."""
+    compared, because servers add others. Returns None if the reply has none of these headers."""
     names = tuple(name for name in names if name.lower() in HEADERS)
     if not names:
         return None

@@ -79,8 +79,8 @@ class Candidate(NamedTuple):
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
-    """Returns few calls that together decide many of the axes in `open_choices`, found by a greedy search. The cheapest
-    calls come first. Among equally cheap calls, those that decide more axes come first."""
+    """Returns at most PROPOSALS_MAX proposals that together decide many of the axes in `open_choices`, found by a
+    greedy search. The cheapest calls come first. Among equally cheap calls, those that decide more axes come first."""
     scenes: dict[int, Scene] = {}
     deciding = []
     for candidate in list_candidates(search, payments=payments):

@@ -38,7 +38,8 @@ SAVINGS = ("savings-account", "SVGS")
 
 
 class ShownLine(NamedTuple):
-    """A booked line, and the time at which it was first shown. The time is None if the recording has no times."""
+    """A booked line (a transaction) of an account, and the time at which a reply first showed it. The time is None if
+    the recording has no times."""
 
     seen: datetime | None
     entry: LedgerEntry

@@ -50,7 +50,6 @@ GONE = 410
 
 
 def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observation:
-    """Makes an observation of a call."""
     status, operation = exchange.status, exchange.operation
     event = Observation(
         exchange,

@@ -1,4 +1,4 @@
-"""Passes calls and acts of customers from the web to the referee. The rules are imported when the first of them is
+"""Passes calls and acts of customers from the web to the referee. The rules are imported only when the first call is
 judged, so that a server starts faster."""
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The report of the referee: its findings, each with the reason for which its rule is waived, if it is."""
+"""The report of the referee: its findings. If the rule of a finding is waived, the finding has the reason."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -67,8 +67,8 @@ def read_waive(text: str) -> tuple[str, str]:
 
 
 def read_setting(waives: Iterable[str]) -> dict[str, str]:
-    """Returns the reasons by the ids of the rules that the setting waives. Ignores rules that this version does not
-    have."""
+    """Reads the setting `referee_waives`. Returns the reason for each waived rule by the id of the rule. Ignores rules
+    that this version does not have."""
     return dict(read_waive(text) for text in waives if text.partition(":")[0].strip() in BY_ID)
 
 

@@ -7,8 +7,8 @@ for this: a setting limits its length, and it has no bodies and headers.
 The design: the calls of a world and the acts of its customers form one stream of observations. Each rule is applied
 once to each observation, in order, with a memory of its own (`RuleState`), which no other rule reads. Four invariants:
 
-1. A finding depends on the calls and on the bank at the time of each call, not on when the call is judged. So the world
-   delivers waiting calls before it changes anything that their judgement depends on.
+1. A finding depends on the calls and on the bank at the time of each call, not on when the call is judged. Before the
+   world changes anything that a judgement depends on, it delivers the calls that wait to be judged.
 2. A memory holds no secret and no body. It is made from observations, which have only fingerprints of them.
 3. Memory is bounded. Each rule stores its newest `KEPT_MAX` entries and its first `FINDINGS_MAX` findings, and only
    counts further findings. So a client that invents headers, ids or tokens cannot fill the memory.

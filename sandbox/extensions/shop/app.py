@@ -167,7 +167,8 @@ def guard(app: Flask, client: BankClient) -> None:
 
 
 def explain_trouble(error: Exception) -> Response | tuple[str, int]:
-    """Returns the page about an error, which says whether the visitor should try again."""
+    """Returns the page about an error. It says whether the visitor should try again. Raises an error of any other type
+    again."""
     match error:
         case BankBusy():
             text = say("Your bank asks for a little patience. Try again in {seconds} seconds.", seconds=error.seconds)

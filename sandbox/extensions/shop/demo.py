@@ -47,8 +47,8 @@ NO_REPLY = (httpx.TransportError, Refused, Unreadable)
 
 
 class Demo:
-    """The sandbox of a demo, as the shop uses it beyond the bank's interface. The shop takes the bank's time from it,
-    so that shop and bank agree when an address expires."""
+    """The connection of a demo to the controls of its sandbox. It gives the shop the bank's time, so that shop and bank
+    agree when an address expires."""
 
     def __init__(self, base_url: str, key: str | None = None, masters: frozenset[str] | None = None) -> None:
         self.masters = masters  # addresses of callers who may move the clock; None: everyone

@@ -122,7 +122,7 @@ def state(number: str) -> str:
 
 def read_state(order: ShopOrder) -> dict[str, object]:
     """Asks the bank for the status of an order, and returns the values that the templates show. If the bank gives no
-    status, these are the last known status and a sentence that says so."""
+    status, the values have the last known status and a sentence that says so."""
     late, seconds = "", 0
     if order.last is not None:
         try:

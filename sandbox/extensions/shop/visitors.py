@@ -1,6 +1,7 @@
 """What the shop stores about its visitors, and functions that every page needs.
 
-The data stays on the server. The browser has only a cookie with a random name for it."""
+The data stays on the server. The browser has only a cookie with a random text, by which the shop finds the data.
+"""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -191,7 +192,8 @@ def say(text: str, **facts: object) -> str:
 
 
 def choose_bank_language() -> str:
-    """Returns the language for the bank's pages, which are only in French and Dutch."""
+    """Returns the language for the bank's pages: the language of the shop's page if the bank has it, or else the one of
+    the bank's languages that the browser prefers."""
     page = choose_page_language()
     return page if page in SCREENS else request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
