@@ -1,4 +1,5 @@
-"""Writes a line per call to stderr, as text or as JSON. No line has a query, a header or a body: these hold secrets."""
+"""Writes a line for each call to stderr, as text or as JSON. No line has a query, a header or a body, because these
+hold secrets."""
 
 import sys
 from collections.abc import Callable

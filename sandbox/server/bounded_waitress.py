@@ -114,7 +114,8 @@ def demand_framing(head: bytes, version: str) -> None:
 
 
 class BankParser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request. Refuses ambiguous framing. Refuses a chunked body whose size line or trailer is too long."""
+    """Reads a request. Refuses a request if two programs could disagree about where it ends. Refuses a chunked body
+    whose size line or trailer is too long."""
 
     completed: bool
     expect_continue: bool
@@ -391,7 +392,8 @@ class TlsTask(BankTask):
 
 
 class TlsChannel(BankChannel):
-    """A connection over a `TlsSocket`. A read on it may have to wait until bytes can be written."""
+    """A connection over a `TlsSocket`. If TLS must send bytes before it can read, the read goes on when the socket is
+    writable."""
 
     task_class = TlsTask
 
@@ -531,7 +533,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     @property
     def is_ending(self) -> bool:
-        """Whether the server was asked to stop, so that long work should end."""
+        """Whether the server was asked to stop. Long work for a call should then end."""
         return self._ending.is_set()
 
     def wait(self, seconds: float) -> None:

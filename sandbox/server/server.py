@@ -52,7 +52,8 @@ def raise_files(connections: int) -> None:
 
 
 def limit_connections(connections: int) -> int:
-    """Returns `connections`, or a lower number if the process may not open enough files for them."""
+    """Returns `connections`, or the number of connections for which the process may open enough files, if that is
+    lower."""
     most = open_files_max()
     return connections if most is None else max(1, min(connections, (most - FILES_SPARE) // FILES_EACH))
 
@@ -100,7 +101,7 @@ def make_server(
 
 
 def find_port(server: Any) -> int:
-    """Returns the port that a server listens on, also if its host name has several addresses."""
+    """Returns the port on which a server listens. Also works for a server that listens on several addresses."""
     addresses = getattr(server, "effective_listen", None)
     return int(addresses[0][1] if addresses else server.effective_port)
 

@@ -132,7 +132,7 @@ def _read_pairs(call: Call) -> list[tuple[str, str]]:
 
 
 def make_token_reply(issued: IssuedTokens) -> ReplyContent:
-    """Returns the reply of service 2.6, with headers that forbid caches to store the reply (choice 8)."""
+    """Returns the reply with the issued tokens (service 2.6). Its headers forbid caches to store it (choice 8)."""
     content = {
         "access_token": issued.access_token,
         "refresh_token": issued.refresh_token,

@@ -306,7 +306,7 @@ def _decode_key(key: bytes) -> str:
 
 
 def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
-    """Returns the query that a key contains. Refuses a forged key, and a key that was made for another consent or
+    """Returns the query in the key of a next page. Refuses a forged key, and a key that was made for another consent or
     account."""
     try:
         key = urlsafe_b64decode(text + "=" * (-len(text) % 4))

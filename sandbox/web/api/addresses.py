@@ -237,7 +237,8 @@ def explain_unregistered(request: Request, client: RegisteredClient, uri: str) -
 
 
 def is_callback_page(request: Request, uri: str) -> bool:
-    """Whether the address has the path of this world's callback page."""
+    """Whether the address has the path of this world's callback page, on any host. False for an address with a
+    query."""
     if not uri.isascii() or not uri.isprintable() or set(uri) & set("\\@?# "):
         return False
     try:

@@ -216,8 +216,8 @@ class App(Flask):
         self.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns the function as it is. The framework's own method looks at each call whether a function is `async`,
-        but the sandbox has no such function."""
+        """Returns the function unchanged. The framework's own method checks at each call whether the function is
+        `async`, which no function of the sandbox is."""
         return func
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
@@ -465,8 +465,8 @@ def tell_listeners(observers: Observers, response: Response) -> Response:
 
 
 def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
-    """Stores the record of the call. Then changes the reply as the variants of the world say. A reply made by a fault
-    stays unchanged."""
+    """Stores the record of the call. Then changes the reply as the variants of the world say, which are its axes that
+    are not at their default. Does not change the reply of a fault rule."""
     varied_call = call if call is not None and call.decisions.variants and "sandbox.fault" not in environ else None
     due_world = keep_record(environ, response, call, observers)
     if varied_call is not None:

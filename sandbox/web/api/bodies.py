@@ -78,7 +78,8 @@ def convert_values(record: type[PaymentRequest | StandingOrderRequest], values: 
 
 
 def read_amount(amount: Mapping[str, str], product: Product, within: str = "", clause: str = "service 2.1.4") -> Money:
-    """Reads an amount and its currency. `within` is put before the names of these two fields in an error."""
+    """Returns the money of an amount and its currency. Refuses a currency that the product does not accept, too many
+    decimals, and an amount that is not above 0. In an error, `within` is put before the name of the field."""
     currency = amount.get("currency", EUR)
     demand_currency(f"{within}currency", currency, product, clause)
     try:
@@ -136,7 +137,7 @@ def make_not_belgian(field: str, text: str) -> Refusal:
 
 
 def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | None, money: Money, sepa: bool) -> None:
-    """Refuses a beneficiary that the product cannot pay."""
+    """Refuses a beneficiary that the product cannot pay, because of its account, bank, country or the purpose."""
     creditors.demand_bank(creditor.iban, creditor.bic, creditor.country)
     if sepa:
         assert creditor.iban is not None

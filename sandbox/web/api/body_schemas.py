@@ -48,7 +48,7 @@ class NoControls(Validator):
 
 
 class DateField(fields.Date):
-    """A date, YYYY-MM-DD and nothing else."""
+    """A field for a date in the form YYYY-MM-DD. It accepts no other form."""
 
     default_error_messages = {"required": MISSING}
 
@@ -61,7 +61,7 @@ class DateField(fields.Date):
 
 
 class NumberOrText(fields.Field[str]):
-    """A JSON number or a decimal string. A number becomes a string."""
+    """A field for a JSON number or a decimal string. Its value is always a decimal string."""
 
     default_error_messages = {"required": MISSING, "invalid": NOT_A_NUMBER}
 
@@ -315,8 +315,8 @@ class BodyReader:
         self.body = body
 
     def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
-        """Returns the values of a body. Refuses the body for its first fault, unless an axis makes the bank ignore that
-        fault."""
+        """Returns the values of a body. Refuses a body that has a fault, and names its first fault. Does not refuse
+        faults that this bank ignores because of an axis."""
         if not isinstance(content, dict):
             raise make_invalid("body", "it must be a JSON object")
         try:

@@ -1,4 +1,4 @@
-"""Views and writers of bulk files (service 4.6, choice 7)."""
+"""Views of bulk files, and the functions that write their replies (service 4.6, choice 7)."""
 
 import re
 import zlib

@@ -42,7 +42,7 @@ class Call:
     world: World
     request: Request
     path: dict[str, str]
-    decisions: Decisions  # those in force when the call came in; reading an axis notes that it was met
+    decisions: Decisions  # those in force when the call came in; each reading of an axis is noted
     trust: "Trust | None" = None  # whose certificates are trusted
     environ: dict[str, Any] = field(init=False)
     request_id: str = ""

@@ -87,7 +87,7 @@ class CallRecord(NamedTuple):
     grant: Grant | None = None
     subject: str | None = None
     variants: tuple[tuple[str, str], ...] = ()  # in force
-    met: frozenset[str] = frozenset()  # the axes that it met, if variants are in force
+    met: frozenset[str] = frozenset()  # the axes whose value it read, if variants are in force
 
     @property
     def status(self) -> int:

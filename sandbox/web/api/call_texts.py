@@ -1,4 +1,4 @@
-"""The contents of a call as text, without its secrets."""
+"""Writes the request and the reply of a call as text, with masks in the place of secrets."""
 
 import re
 from collections.abc import Iterable
@@ -62,8 +62,8 @@ def mask_value(name: str, value: str) -> str:
 
 
 def find_scheme(value: str) -> str:
-    """Returns the scheme of an Authorization header, or an empty text if the scheme is unknown. In that case the first
-    word may be the secret itself."""
+    """Returns the scheme of an Authorization header, such as `Bearer`. Returns an empty text for an unknown scheme,
+    because the first word may then be the secret itself."""
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 

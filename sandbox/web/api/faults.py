@@ -95,8 +95,8 @@ def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
 
 @contextmanager
 def reserve_worker(environ: dict[str, Any]) -> Iterator[None]:
-    """Reserves a worker of the server within the block, for a call that is about to wait. Refuses the call if too many
-    calls wait already. Reserves nothing in a process without a server."""
+    """Reserves a worker (thread) of the server while the block runs, for a call that is about to wait. Refuses the call
+    if too many calls wait already. Reserves nothing in a process without a server."""
     reserve: Reserve | None = environ.get("sandbox.reserve")
     with nullcontext(True) if reserve is None else reserve(environ["sandbox.world"]) as has_room:
         if not has_room:
@@ -400,7 +400,8 @@ def write_body_variant(call: Call, body: bytes) -> bytes:
 
 
 def write_other_digits(text: str, digits: str) -> str:
-    """Returns a JSON number with other digits but the same value: `12.5` for `12.50`."""
+    """Returns a JSON number with the same value in other digits. For `12.50`, this is `12.5` with `shortest` and
+    `1.25e1` with `exponent`. With any other value of `digits`, returns the text unchanged."""
     match digits:
         case "shortest":
             return f"{Decimal(text).normalize():f}"

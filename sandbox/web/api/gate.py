@@ -83,8 +83,8 @@ def check_accept(call: Call) -> None:
 
 
 def check_language(call: Call) -> None:
-    """Chooses the language of the screens. Refuses with 406 if Accept-Language is missing or names no known language
-    (service 7.3)."""
+    """Chooses the language of the bank's pages for this call. Refuses with 406 if Accept-Language is missing or names
+    no known language (service 7.3)."""
     header = call.environ.get("HTTP_ACCEPT_LANGUAGE") or ""
     languages = headers.read_languages(header)
     if "-" in header and call.decisions.language_region == "406":
@@ -140,7 +140,7 @@ def check_client(call: Call, bank: Bank) -> None:
 
 
 def check_host(call: Call, bank: Bank) -> None:
-    """Refuses a Host header that is not a host, because addresses in replies begin with it (choice 1)."""
+    """Refuses a Host header that is not a host. The bank needs the host for the addresses in its replies (choice 1)."""
     if call.environ.get("HTTP_HOST") is not None and not addresses.find_host(call.request):
         raise make_invalid_header("Host", "it is no host")
 
@@ -164,8 +164,8 @@ def check_redirect_uri(call: Call, bank: Bank) -> None:
 
 
 def check_challenge(call: Call, bank: Bank) -> None:
-    """Reads the PKCE challenge and refuses a call that has none. For some operations a token replaces the challenge;
-    then the challenge is ignored (service 4.1, 4.7)."""
+    """Reads the PKCE challenge. Refuses a call without a challenge, or with a wrong one. Some operations take a token
+    instead (service 4.1, 4.7). If such a call has the header Authorization, ignores the challenge."""
     token_may_replace_it = call.operation.authorization is Authorization.OPTIONAL
     if token_may_replace_it and "HTTP_AUTHORIZATION" in call.environ:
         return

@@ -1,8 +1,9 @@
-"""Writes replies in the form that the bank's decisions ask for, and has the schemas that document replies.
+"""Writes replies in the form that the bank's decisions (its settings and axes) ask for. Also has the schemas that
+document replies.
 
 A view returns the content of a reply in its default form. Some decisions change only the form: names, spelling, fields
-that are left out, a header. No view reads these decisions; `write` changes the form for each operation. faults.py has
-the changes to the JSON and the headers that are the same for all operations.
+that are left out, a header. No view reads these decisions. Instead, `write` changes the form for each operation.
+faults.py makes the changes to the JSON and the headers that are the same for all operations.
 """
 
 import re
@@ -61,7 +62,7 @@ class InitiationReply(Schema):
 
 
 class TokenReply(Schema):
-    """The reply of service 2.6, with the SCA token of choice 8."""
+    """The reply with the tokens of a client (service 2.6). `sca_token` is an addition of choice 8."""
 
     access_token = fields.String(required=True)
     refresh_token = fields.String(required=True)

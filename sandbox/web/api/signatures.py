@@ -161,8 +161,8 @@ def demand_digest(header: str, body: bytes) -> None:
 
 
 def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], tolerance: timedelta) -> None:
-    """Refuses a Date that is neither an IMF-fixdate nor ISO 8601. Refuses a Date that is far from the bank's time and
-    also far from real time."""
+    """Refuses a Date that is neither an IMF-fixdate nor ISO 8601. Also refuses a Date that differs by more than
+    `tolerance` both from the bank's time and from real time."""
     sent_date = _read_date(header)
     if abs(sent_date - bank) > tolerance and abs(sent_date - (real := real_time())) > tolerance:
         try:

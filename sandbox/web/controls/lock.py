@@ -75,7 +75,7 @@ class KeyAttempts:
 
 
 class Attempts:
-    """The wrong keys of the last minutes, for each network."""
+    """The wrong keys that each network has sent in the last minutes. Delays the replies to them."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds

@@ -119,7 +119,8 @@ class Figures:
 
 
 def _make_family(kind: str, name: str, text: str, **content: Any) -> Any:
-    """Makes a metric family of the library (Counter, Gauge, Histogram or Summary), with a value or with labels."""
+    """Makes a metric family of prometheus_client, with a value or with labels. `kind` is Counter, Gauge, Histogram or
+    Summary."""
     from prometheus_client import core
 
     return getattr(core, f"{kind}MetricFamily")(f"bank_sandbox_{name}", text, **content)

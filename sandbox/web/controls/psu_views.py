@@ -1,7 +1,8 @@
 """Views that act as the customer without a browser.
 
-Two further views are for ready-made OAuth clients, because the bank itself has neither metadata nor an authorization
-endpoint (choice 10)."""
+Two further views are for ready-made OAuth clients. They publish metadata and offer an authorization endpoint, because
+the bank itself has neither (choice 10).
+"""
 
 from collections.abc import Iterable
 from contextlib import suppress

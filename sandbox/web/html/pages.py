@@ -37,8 +37,8 @@ def make_environment(room: str, *more: BaseLoader) -> Environment:
 
 
 def write_sources(sources: Mapping[str, str]) -> str:
-    """Returns the part of a Content-Security-Policy that says from where a page may load. `sources` maps a kind, such
-    as `img`, to its source. A page may not load kinds that are left out."""
+    """Returns the part of a Content-Security-Policy that says from where a page may load its parts. `sources` maps a
+    kind of parts, such as `img`, to their source. A page may not load any other kind."""
     return "; ".join(["default-src 'none'", *(f"{kind}-src {source}" for kind, source in sources.items())])
 
 
