@@ -64,7 +64,7 @@ class RegularOrder(InitiationFields, total=False):
     execution_date: date | str | None
 
 
-# The short words that calls without a type may use as well.
+# Short names for fields. The types above do not have them, and the functions below accept them too.
 SHORT = {
     "reference": "endtoend_identification",
     "text": "remittance_information_unstructured",

@@ -81,7 +81,8 @@ class AccountCopy:
         # The same reference first, then the same content: either may change, or be shared.
         for key in (identity_of, content_of):
             open_payments = pass_ids(listed, waiting, open_payments, taken_ids, key)
-        # What is no longer pending was booked, with its reference, its counterparty, or nothing but its amount.
+        # A payment that is no longer pending was booked. Its booked line may have the same reference, the same
+        # counterparty, or only the same amount.
         for key in (reference_of, counterparty_of, amount_of):
             open_payments = pass_ids(listed, booked, open_payments, taken_ids, key)
         copied = [CopiedLine(taken_ids.get(place) or next(self.ids), info) for place, info in enumerate(listed)]

@@ -73,7 +73,7 @@ class Initiation:
 class BatchInfo:
     """A batch of a bulk file, from the reply to a question for the file's status (choice 7)."""
 
-    payment_information_id: str | None  # None where the file leaves it out, which refuses the bulk
+    payment_information_id: str | None  # None if the file does not have it; then the batch is refused
     status: str
     number_of_transactions: int | None
     control_sum: Decimal | None
@@ -160,7 +160,7 @@ class TransactionInfo:
     communication: str | None
     communication_type: str | None
     remittance_info: str | None
-    pending: bool = False  # signed and not booked yet: such a line is not counted (service 2.8 does not show it)
+    pending: bool = False  # signed and not booked yet; not part of the balance (service 2.8 does not show such lines)
 
 
 @dataclass(frozen=True, slots=True)

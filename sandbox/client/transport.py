@@ -35,7 +35,7 @@ CONSENT_VERSIONS = {"AIS": 4, "CAF": 3}
 TOKEN_VERSIONS = {"AIS": 3, "PIS": 3, "CAF": 2}
 
 TIMEOUT = 30.0  # seconds
-# The call never left, so the bank has done nothing and there is no reply to ask for again.
+# The call was not sent, so the bank has done nothing and no reply was lost.
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 ALGORITHM = "ES256"
 ADDRESS = re.compile(r"https?://[^\s()]+")
@@ -242,7 +242,7 @@ class Signer:
     """
 
     def __init__(self, now: Callable[[], datetime], key_id: str = "reference-client") -> None:
-        from joserfc.jwk import ECKey  # with the cryptography that a client without a signature never needs
+        from joserfc.jwk import ECKey  # imports cryptography, which a client without a signature does not need
 
         self._now = now
         self._key = ECKey.generate_key("P-256", {"kid": key_id})

@@ -27,7 +27,7 @@ from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.state import Bank
 
-# The only rooms whose records a checkpoint may hold, and the few plain kinds beside them.
+# A checkpoint may hold records of these packages, and values of these plain types.
 ROOMS = ("sandbox.bank.", "sandbox.banking.", "sandbox.contract.", "sandbox.bulkfiles.report")
 KINDS = (set, frozenset, Counter, OrderedDict, defaultdict, date, datetime, timedelta, timezone, Decimal)
 PLAIN = {(kind.__module__, kind.__name__) for kind in KINDS} | {("copyreg", "_reconstructor")}
@@ -39,7 +39,7 @@ FORM = b"1"  # of a written bank
 PROMISES = "agenda.promises"
 SLICE = 2_000  # entries of the largest register
 PIECE = 1 << 18  # bytes
-EVERY = 5_000  # acts; doing as many again takes well under a second
+EVERY = 5_000  # acts; replaying them takes well under a second
 SHARE = 4  # the next checkpoint comes after a quarter more acts, because writing a larger bank takes longer
 
 
@@ -93,7 +93,7 @@ class CheckpointUnpickler(pickle.Unpickler):
             kind = super().find_class(module, name)
             if (module, name) in PLAIN:
                 return kind
-            if isinstance(kind, type) and kind.__module__ == module:  # nothing that a room imported from elsewhere
+            if isinstance(kind, type) and kind.__module__ == module:  # a class of this module, not one that it imports
                 written = self._layouts.get((module, name))
                 return kind if written in (None, list_field_names(kind)) else partial(_make_by_name, kind, written)
         raise ValueError(f"a checkpoint holds no {module}.{name}")
@@ -118,7 +118,7 @@ def write(bank: Bank) -> Iterator[bytes]:
     writer.clear_memo()
     writer.dump((small, bank.ledger.checkpoint_parts(), bank.agenda.made, bank.habits.checkpoint_parts(), slices))
     sliced = [(name, _cut_slices(content, -(-len(content) // slices))) for name, content in contents.items()]
-    for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
+    for _ in range(slices):  # registers grow together, so records that refer to each other are mostly in the same slice
         writer.clear_memo()
         writer.dump({name: next(entries) for name, entries in sliced})
         yield from _take(buffer)

@@ -65,12 +65,12 @@ class MemoryLog:
     """
 
     def __init__(self, start: PackedCheckpoint | None = None) -> None:
-        self._acts = list[Act]()  # the acts since the earlier checkpoint
+        self._acts = list[Act]()  # the acts since `start`
         self.start = start
         self._later: PackedCheckpoint | None = None
         self._task: CheckpointTask | None = None
         self._tried = 0  # the number of acts when the last checkpoint was begun
-        self._passed = self._passed_tried = 0  # the bytes of all acts so far, and at that checkpoint
+        self._passed = self._passed_tried = 0  # the bytes of all acts so far, and when the last checkpoint was begun
 
     def append(self, act: Act) -> None:
         self._finish_checkpoint()
@@ -106,7 +106,7 @@ class MemoryLog:
         earlier = MemoryLog()
         earlier.start = self.start
         earlier._acts = self._acts[: max(count - self._before, 0)]
-        earlier._passed = self._passed  # or less
+        earlier._passed = self._passed  # too many if acts are left out; only the estimate of the memory depends on it
         return earlier
 
     def copy_until(self, at: datetime) -> "MemoryLog":

@@ -34,11 +34,11 @@ from sandbox.storage.format import StateFileError
 
 T = TypeVar("T")
 CONNECT_WAITS = 3  # seconds, for each host
-REPLY_WAITS = 6.0  # seconds; the database ends a statement by itself before
+REPLY_WAITS = 6.0  # seconds; longer than STATEMENT_WAITS, after which the database ends a statement
 STATEMENT_WAITS = 5_000  # milliseconds
 FAILED_FOR = 0.3  # seconds after a failed connection in which no other is tried
 TRIES = 12  # of a transaction that the database could not put in order with others
-PAUSE = 0.01  # seconds before the second try, and a random share more before each later one
+PAUSE = 0.01  # seconds before the second try; later tries wait longer, each by a random factor
 CONNECTIONS_KEPT = 16
 BEGIN = (
     "BEGIN ISOLATION LEVEL READ COMMITTED; "
@@ -47,7 +47,7 @@ BEGIN = (
 )
 AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 TAKEN = (errors.UniqueViolation, errors.DuplicateTable)
-# A standby, or a database that starts, stops or recovers: another line may lead to one that takes writes.
+# A standby, or a database that starts, stops or recovers: another connection may lead to one that takes writes.
 ELSEWHERE = (errors.ReadOnlySqlTransaction, errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow)
 
 
@@ -63,7 +63,7 @@ class _BoundedConnection(psycopg.Connection[Row]):
             return super().wait(gen, interval, REPLY_WAITS if timeout is None else timeout)
         except Exception as error:
             if not self.closed and self.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
-                self.pgconn.finish()  # a reply that comes later would be taken for another one's
+                self.pgconn.finish()  # a late reply would be taken for the reply to the next query
                 raise SilentError(f"no reply within {REPLY_WAITS:g} s") from error
             raise
 
@@ -129,7 +129,7 @@ class PostgresDatabase(Database):
 
         try:
             return self._repeat(work, AgainError)
-        except AgainError as error:  # a transaction around this query is not repeated for it
+        except AgainError as error:  # must not repeat a transaction around this query
             raise StateFileError(str(error)) from error
 
     @contextmanager

@@ -23,7 +23,7 @@ Sync = Literal["full", "normal"]
 WHOLE = ("", "-wal", "-shm", "-journal")  # a file, and what lies beside it while it is used or after a kill
 LOCK_WAITS = 2.0  # seconds for a lock that another program holds
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-FAILURES = (sqlite3.Error, UnicodeDecodeError)  # what SQLite says of a damaged file may be no text
+FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite's message about a damaged file may not be UTF-8
 
 
 class SqliteTransaction(Transaction):

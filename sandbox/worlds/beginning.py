@@ -25,9 +25,9 @@ from sandbox.worlds.holds import StoredHold
 # People and history come from a seed's low bits, so that worlds with seeds of their own share them. Anyone who reads an
 # account can find these bits; what must not be guessed comes from the secret.
 SECRET_BYTES = 16
-# What nearly all worlds of a server have alike, and nearly all bytes of a beginning.
+# The fields that are equal in nearly all worlds of a server. They are nearly all bytes of a beginning.
 ALIKE = ("fixtures", "settings", "rules", "faults")
-_packed: deque[tuple[list[Any], bytes]] = deque(maxlen=8)  # what was packed last
+_packed: deque[tuple[list[Any], bytes]] = deque(maxlen=8)  # the last values that were compressed, with their bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from sandbox.worlds.beginning import Beginning, compute_nth_id
 from sandbox.worlds.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.worlds.counts import AxesMet, Limits, SharedLimits, count_up
 
-PARTS = ("worlds/calls.py",)  # of the program, whose records are in attachments
+PARTS = ("worlds/calls.py",)  # source files of the records that attachments contain
 CALLS, PORTIONS = "calls", "portions"  # names of counts
 
 log = getLogger("sandbox")
@@ -105,14 +105,14 @@ class CallHistory:
         self.is_loaded = is_loaded
         self.recent: Recent[Exchange] = Recent(exchanges)
         self.made = made  # calls, ever
-        self._attachments: dict[str, Any] = {}  # by name; bytes where nobody asked for it yet
+        self._attachments: dict[str, Any] = {}  # by name; still bytes if not used yet
         self._limits = Limits()
         self._waiting: list[NumberedCall[Any]] = []
         self._unwritten: list[Exchange] = list(exchanges) if self._world.store else []
-        self._observed: list[Any] = []  # for the referee, of a shared world, and not written yet
+        self._observed: list[Any] = []  # observations for the referee that are not written yet; only in a shared world
         self._unjudged: list[tuple[int, bytes]] = []  # numbers and observations of portions of all servers
         self._pack: Callable[[list[Any]], bytes] = lambda observed: b""
-        self._portions: set[int] = set()  # those that were read or written
+        self._portions: set[int] = set()  # the numbers of those that this server read or wrote
         self._judged = 0
 
     # Calls that were answered
@@ -126,7 +126,7 @@ class CallHistory:
         to its observer."""
         world = self._world
         with world.lock:
-            bank = world.bank  # which may be loaded, with its calls
+            bank = world.bank  # loads the bank and its calls if they are not in memory
             if world.is_shared:
                 seq, request_id = len(self._waiting) + 1, record.request_id or str(uuid4())
             else:
@@ -301,10 +301,10 @@ class CallHistory:
                 self._write_portion(store, row, calls, observed, oldest)
             if not store.is_shared:
                 write_attachments(store, row, StoredAttachments(made, limits, pack_each(attachments), judged))
-        except StateFileError:  # the next time is another try
+        except StateFileError:  # the next call of `write` tries again
             self._unwritten, self._observed = [*calls, *self._unwritten], [*observed, *self._observed]
             return False
-        except Exception:  # our mistake; no call depends on it
+        except Exception:  # a bug of the sandbox; no call depends on the stored calls
             log.exception("the calls of the world %s could not be stored", world.name)
         finally:
             self.writing.release()
@@ -438,12 +438,12 @@ class CallWriter:
 
     EVERY = 1.0  # seconds: what a kill may lose
     ENDS_WITHIN = 1.0  # seconds
-    SHARE = 9  # at the most a tenth of the time goes into it: many busy worlds are written less often
+    SHARE = 9  # writing takes at most a tenth of the time, so many busy worlds are written less often
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._touched: dict[int, CallHistory] = {}
-        self._lock = threading.Lock()  # of a round
+        self._lock = threading.Lock()  # held while all histories are written
         self._ends = threading.Event()
         self._thread: threading.Thread | None = None
         store.before_close.append(self.close)
@@ -465,7 +465,7 @@ class CallWriter:
     def write_all(self) -> None:
         """Writes the calls of all registered histories. A history that cannot be written stays registered."""
         with self._lock:
-            # One by one, as calls touch worlds meanwhile.
+            # Taken one by one, because calls register histories meanwhile.
             touched = [self._touched.popitem()[1] for _ in range(len(self._touched))]
             for history in touched:
                 if not history.write():

@@ -61,13 +61,13 @@ class WorldClock:
 
     def __init__(self, machine_time: Callable[[], float], store: Store | None) -> None:
         self.pace = Pace(LAST_MOMENT, 0.0, 0.0)  # until the world is read
-        self.moving = threading.RLock()  # held for a whole move of the clock, and taken before the world's lock
-        self.moves: tuple[ClockMove, ...] = ()  # the last ones on this server
+        self.moving = threading.RLock()  # held during a whole move of the clock; taken before the world's lock
+        self.moves: tuple[ClockMove, ...] = ()  # the last moves on this server
         self.machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
         self._store = store
         self._shared = store if store is not None and store.is_shared else None
-        self._time = 0.0  # the database's, as it was read last
-        self._has_time = False  # it was read since the world was found
+        self._time = 0.0  # the database's time when it was read last
+        self._has_time = False  # whether `_time` was read since the world was loaded
 
     def read_time(self) -> float:
         """Returns the real time from which bank time is computed: the machine's or the database's."""
@@ -116,7 +116,7 @@ class SteadyClock:
     def __init__(self, real: Callable[[], float], store: Store | None = None) -> None:
         self.real = real
         self._store = store
-        self._latest = self._kept = 0.0 if store is None else store.read_latest_time()  # kept: in the file
+        self._latest = self._kept = 0.0 if store is None else store.read_latest_time()  # _kept: the time in the file
         self._offset = 0.0
         self._lock = threading.Lock()
         self._writing = threading.Lock()

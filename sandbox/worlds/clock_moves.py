@@ -17,8 +17,8 @@ from sandbox.worlds import files_ahead
 from sandbox.worlds.files_ahead import UnreadFile
 from sandbox.worlds.world import World
 
-ClockChange = Callable[[datetime], tuple[datetime, float]]  # from bank time to the new one, and the rate from then on
-EVENTS_AT_ONCE = 200  # of a move: then other calls come in
+ClockChange = Callable[[datetime], tuple[datetime, float]]  # of the present bank time; returns the new time and rate
+EVENTS_AT_ONCE = 200  # events that a move runs before other calls can enter
 INSTEAD_MAX = 6  # moves named in a refusal
 MOMENTS_AT_ONCE = 100  # between two pauses
 

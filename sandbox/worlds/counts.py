@@ -15,7 +15,7 @@ from sandbox.contract.decisions import AXES, EVERYWHERE
 from sandbox.storage.store import Store
 
 MINUTE = timedelta(minutes=1)
-COUNTED_MAX = 100_000  # counted reads of a day; beyond that, counting begins again
+COUNTED_MAX = 100_000  # different reads that are counted on a day; beyond that, all counts are reset
 ACCOUNT_MAX = 64  # characters; a logical-id has fewer, and anything may stand in a path
 
 Read = tuple[str, str, str]  # client, account, operation
@@ -50,7 +50,7 @@ class Limits:
             if now - since >= MINUTE:
                 since, count = now, 0
             if count >= per_minute:
-                return max(1, -((since + MINUTE - now) // timedelta(seconds=-1)))  # whole ones, never too few
+                return max(1, -((since + MINUTE - now) // timedelta(seconds=-1)))  # rounded up
             self._minutes[counted] = since, count + 1
             return None
 

@@ -17,13 +17,13 @@ T = TypeVar("T")
 MALFORMED = "malformed"
 CHANGES = ("unknown_fields", "key_order", MALFORMED, "both_languages")
 CUTS = ("before", "within", "reset")
-EDGES = ("psu_page", "callback")  # beside the operations: where a customer's browser is
+EDGES = ("psu_page", "callback")  # where a customer's browser is; not operations of the bank's interface
 PAGE_ANSWERS = (500, 502, 503, 504)
 CALLBACKS = ("lost", "late", "twice", "altered_state")
 CONNECTIONS = ("closed", "silent", "handshake")
 CONNECTION_SECONDS = 5.0
 ENDED = "ended"
-LINE = "SANDBOX_LINE"  # where an application keeps it
+LINE = "SANDBOX_LINE"  # the key of the ConnectionFault in an application's config
 
 
 @stored_as("FaultAnswer")
@@ -44,7 +44,7 @@ class CallCondition:
 
     operation: str | None = None
     client: str | None = None
-    nth: int | tuple[int, ...] | None = None  # of the calls that fit the rest; several in a list
+    nth: int | tuple[int, ...] | None = None  # the number or numbers of the call, among those that fit the other fields
     chance: float | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -73,10 +73,10 @@ class Fault:
     delay: float = 0.0
     cut: str | None = None
     change: str | None = None
-    callback: str | None = None  # what happens to a customer's way back to the TPP
-    connection: str | None = None  # what new connections of the whole server meet, for so many seconds
+    callback: str | None = None  # what happens to the redirection of a customer back to the TPP
+    connection: str | None = None  # the fault of new connections of the whole server, for `seconds`
     seconds: float = CONNECTION_SECONDS
-    times: int | None = None  # it happens so often, then no more; None: without end
+    times: int | None = None  # how often the fault happens; None: always
 
 
 @stored_as("OrderedFaults")

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 PLACES = ("before_act", "after_act", "before_reply")
 HOLDS_MAX = 50  # of a world
-HELD_SECONDS_MAX = 30.0  # of the machine's clock; then the call goes on by itself
+HELD_SECONDS_MAX = 30.0  # by the machine's clock; then the call continues by itself
 WATCHED_EVERY = 0.05  # seconds between two looks for the release of a call that is held here
 WAITING, HELD, EXPIRED, PASSED = "waiting", "held", "expired", "passed"
 
-Wait = Callable[[threading.Event, float], None]  # until the event, or so many seconds
+Wait = Callable[[threading.Event, float], None]  # waits for the event, for at most these seconds
 
 
 @stored_as("HeldCall")
@@ -62,7 +62,7 @@ class CallHold:
     call: HeldCall | None = None
     released: threading.Event = field(default_factory=threading.Event, repr=False)
     arrived: threading.Event = field(default_factory=threading.Event, repr=False)
-    is_held_here: bool = False  # by this server
+    is_held_here: bool = False  # whether this server holds the call
 
     def fits(self, call: HeldCall, now: datetime) -> bool:
         """Counts the call if it meets the condition. Returns whether the barrier is for this call: without `nth` for

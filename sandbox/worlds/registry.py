@@ -26,15 +26,15 @@ from sandbox.worlds.world import World
 log = getLogger("sandbox")
 EXPIRY_EVERY = 3_600.0  # seconds
 AT_ONCE_MAX = 2  # worlds that one call unloads if there are too many; a call loads one or two itself
-FILES_SHARE = 4  # a quarter may be files that wait
-WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after a 64th more, not after each call
+FILES_SHARE = 4  # waiting files may take a quarter of the bound
+WEIGHED_SHARE = 64  # adding up all worlds takes long, so it is done after each 64th of the bound, not after each call
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
     """The limits of a server on its worlds and memory."""
 
-    worlds_max: int = 10_000  # in memory; without a store there are no more than these
+    worlds_max: int = 10_000  # in memory; without a store also the most worlds that there can be
     put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a store
     history_max: int = 500_000_000  # bytes in memory apart from banks: calls, acts, files that wait
     worlds_expire: float | None = None  # seconds without a call after which a stored world is deleted
@@ -76,7 +76,7 @@ class MemoryBound:
                 if excess <= 0:
                     return
                 excess -= world.forget_calls(share)
-        max(worlds, key=lambda world: world.weight).compact()  # one at a time: it takes a while
+        max(worlds, key=lambda world: world.weight).compact()  # only one world at a time, because it takes long
 
     def demand_files(self, size: int) -> None:
         """Refuses a file if the waiting files would take over a quarter of the bound with it. If no file waits, accepts
@@ -111,11 +111,11 @@ class WorldRegistry:
         guarded: bool = False,
     ) -> None:
         self.beginning = beginning
-        self.guarded = guarded  # on a network: worlds with a given seed have a secret too
+        self.guarded = guarded  # for a server on a network: even worlds with a given seed have a secret
         self.store = store
         self.is_shared = store is not None and store.is_shared
         self.room = room
-        self.tally: Tally | None = None  # where somebody can read it
+        self.tally: Tally | None = None  # only if somebody can read it
         self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # plays a scenario by its name
         self.line = ConnectionFault()
         # Changes a beginning that a caller gives, as this server demands.
@@ -391,11 +391,11 @@ class WorldRegistry:
         Returns whether the world was unloaded."""
         try:
             has_left = world.leave_memory(used)
-        except StateFileError:  # it stays, and what changes a bank is refused from now on
+        except StateFileError:  # the world stays in memory, and changes of a bank are refused from now on
             has_left = False
-        except Exception:  # our mistake: told, and none of the caller's, who asked for another world
+        except Exception:  # a bug of the sandbox; not raised, because the caller asked for another world
             log.exception("the world %s could not leave memory", world.name)
-            world.used, has_left = self.machine_time(), False  # nor is it tried again at each call
+            world.used, has_left = self.machine_time(), False  # so that not each call tries again
         with self._lock:
             if has_left:
                 if self._called.get(world.name) is world:

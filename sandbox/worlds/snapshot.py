@@ -25,7 +25,7 @@ from sandbox.worlds.clock import Pace
 from sandbox.worlds.faults import OrderedFaults
 
 ACTS_AT_ONCE = 50  # between two pauses
-EVENTS_AT_ONCE = 200  # the same: some milliseconds
+EVENTS_AT_ONCE = 200  # between two pauses; they take some milliseconds
 
 
 class StoredActs:
@@ -73,7 +73,7 @@ class WorldSnapshot(NamedTuple):
     acts: MemoryLog | StoredActs
     faults: OrderedFaults
     exchanges: list[Exchange]
-    calls: int  # ever
+    calls: int  # the number of calls since the world began
     findings: tuple[Any, ...] = ()  # of the referee, from a file
 
 

@@ -82,7 +82,7 @@ class WorldCheck(NamedTuple):
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
     """Checks each world and yields the result. A damaged world does not end the check. During a replay, calls
     `step(1000)` after each 1,000 acts."""
-    store.read_latest_time()  # notes whether it is as it was written
+    store.read_latest_time()  # notes damage of the stored time
     for (world,) in store.database.select(NO_WORLD):
         yield WorldCheck(f"number {world}", 0, "it has acts, and its name and beginning are missing")
     for (name,) in store.database.select("SELECT name FROM worlds ORDER BY name"):
@@ -93,7 +93,7 @@ def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Worl
                 acts, fault = row.acts, _check_world(store, row, step)
         except (StateFileError, Refusal, UnknownNameError) as error:
             fault = str(error)
-        except Exception as error:  # whatever damaged content leads to
+        except Exception as error:  # damaged content can raise any error
             fault = f"it cannot be played again: {error!r}"
         yield WorldCheck(name, acts, fault)
 

@@ -168,7 +168,7 @@ class World:
         with self.lock:
             now, acts = self.ask(lambda bank: bank.clock.now), self.log
             if isinstance(acts, MemoryLog):
-                acts = acts.copy_first(len(acts))  # a log of its own, as the world's may be compacted meanwhile
+                acts = acts.copy_first(len(acts))  # because the world's log may drop acts meanwhile
             if at is not None:
                 self._demand_past(at, now, acts)
             beginning = replace(self.beginning, at=self.opening)
@@ -190,9 +190,8 @@ class World:
             raise Refusal(Error.CONTROL_INVALID, input="at", why=reason)
 
     def _begin_anew(self, beginning: Beginning, *, replaces: bool, only: int | None = None) -> None:
-        opening = (beginning.at or self.clock.read_real_time().replace(microsecond=0)).astimezone(
-            UTC
-        )  # a bank knows no other
+        # A bank has only times in UTC.
+        opening = (beginning.at or self.clock.read_real_time().replace(microsecond=0)).astimezone(UTC)
         pace = Pace(opening, self.clock.read_time(), beginning.rate)
         faults = OrderedFaults(beginning.faults, {}, {})
         bank = make_bank(beginning, opening)
@@ -267,7 +266,7 @@ class World:
 
         def judge(bank: Bank) -> tuple[list[T], UnreadFile | None]:
             unread = files_ahead.find_unread_now(bank) if bank.files_waiting else None
-            if unread is not None:  # its validation comes first, as when the acts are replayed
+            if unread is not None:  # a replay validates the file first too, and then does the act
                 return [], unread
             outcome = work(bank, *args, **kwargs)
             return [outcome], files_ahead.find_unread_now(bank) if bank.files_waiting else None
@@ -327,7 +326,7 @@ class World:
         with self.lock:
             if self.store is None:
                 return work(self._catch_up(self.bank))
-            if self._current_change is not None:  # work within work
+            if self._current_change is not None:  # within another call of `change`
                 return work(self.bank)
             store = self.store
             outcome, refusal = store.database.repeat(lambda: self._change_stored(store, work))
@@ -339,7 +338,7 @@ class World:
 
     def _change_stored(self, store: Store, work: Callable[[Bank], T]) -> tuple[list[T], Refusal | None]:
         if not store.is_shared:
-            assert self.bank  # loads it, before anything is changed
+            assert self.bank  # loads the bank, before anything is changed
         outcome: list[T] = []
         refusal = None
         has_begun = False
@@ -512,7 +511,7 @@ class World:
             self._forget_copy()
             self._load()
             if self._current_change is None and self._position != update.position:
-                return  # another change came meanwhile, and was read too
+                return  # another server made a change meanwhile, which was loaded too
         if update.noted is not None:
             self._set_controls(read_controls(update.noted))
         self._position = update.position
@@ -528,7 +527,7 @@ class World:
                 if self.calls.has_waiting and self._may_alter_judgement(bank, act):
                     self.calls.deliver()
                 if bank.clock.now > act.at:
-                    bank.clock = Clock(act.at)  # it was read at a later moment; nothing fell due in between
+                    bank.clock = Clock(act.at)  # a call read the bank later than the act; nothing fell due in between
                 play(bank, [act], head.acts)
                 head = row.head
                 if head == until:
@@ -555,13 +554,13 @@ class World:
         try:
             try:
                 bank = self._load_bank(store, row.position)
-            except ActsDeletedError:  # it starts later now
+            except ActsDeletedError:  # another server deleted its first acts, so now it has a later start
                 bank = self._load_bank(store, row.position)
         except (StateFileError, Refusal):
             raise
         except Exception as fault:  # whatever damaged content leads to
             raise store.note_damage(f"its world {self.name} cannot be read: {fault!r}") from fault
-        if not self.calls.is_loaded:  # else only the bank was thrown away
+        if not self.calls.is_loaded:  # else only the copy of the bank was dropped
             self.calls.read_back(store, row.id)
         self._set_bank(bank, row.position)
         return bank
@@ -625,7 +624,7 @@ class World:
         due = bank.next_at
         is_due = due is not None and due <= now
         unread = files_ahead.find_first_unread(bank, now) if is_due and bank.files_waiting else None
-        if unread is not None:  # time waits
+        if unread is not None:  # bank time stops before the validation
             files_ahead.read_in_background(unread)
             now = unread.at - files_ahead.JUST
             is_due = due is not None and due <= now
@@ -672,7 +671,7 @@ class World:
         """
         if not self.calls.write():
             return False
-        with self.lock, self.calls.writing:  # what another thread writes is read back only once it is whole
+        with self.lock, self.calls.writing:  # so that calls are not loaded while another thread still writes them
             bank = self._bank
             if self.used != used or bank is None or self._current_change is not None:
                 return False
@@ -680,7 +679,7 @@ class World:
                 return False
             if self._position.head.acts > self._checkpoint_acts:
                 self._write_checkpoint(bank)
-                self._bank = None  # it is released once it is written
+                self._bank = None  # `_write_checkpoint` releases it
             self._forget_copy()
             self.calls.begin(is_loaded=False)
             return True

@@ -33,10 +33,10 @@ from sandbox.scenarios.reading import read_fault, read_rule
 from sandbox.worlds.faults import Fault
 
 DIGITS_MAX = 13  # before the dot of an amount (service 2.1 rule 4)
-PLACES_MAX = 4  # behind it, of any currency
+PLACES_MAX = 4  # after the dot, in any currency
 SIGNATURES_MAX = 9
 
-Check = Callable[[Any], str | None]  # what is wrong
+Check = Callable[[Any], str | None]  # returns what is wrong, or None
 
 
 def _make_one_of_check(words: Collection[str]) -> Check:
@@ -145,7 +145,7 @@ def _read(place: str, read: Callable[[Any], object], content: dict[str, Any]) ->
         raise ValueError(f"{place}: {errors.errors[0]}") from None
 
 
-WORDS = {"since": "from"}  # names that are words of Python
+WORDS = {"since": "from"}  # names in a scenario that are keywords of Python
 
 
 def list_given_fields(record: Any) -> dict[str, Any]:

@@ -28,10 +28,10 @@ from sandbox.worlds.faults import Fault, OrderedFaults
 
 BYTES_MAX = 512_000_000  # unpacked
 LINE_MAX = 100_000_000  # a bulk file of 64 MB as text
-VALUES_MAX = 1_000_000  # in a line: each takes much more memory than the few bytes that tell it
+VALUES_MAX = 1_000_000  # in a line, because a value takes much more memory than its bytes in the file
 GZIP = b"\x1f\x8b"
 MONTHS_MAX = 600  # of a generated past
-MONTHS_MAX_OF_ALL = 2_000  # each takes a millisecond or two to make
+MONTHS_MAX_OF_ALL = 2_000  # of all accounts; generating a month takes 1 or 2 ms
 NUMBER_MAX = 2**63
 TEXT_MAX = 2_000  # of a finding
 PROOFS_MAX = 20
@@ -141,7 +141,7 @@ def read_people(row: dict[str, Any]) -> Fixtures:
                 raise ParcelError(f"people: a habit of {iban:.40}: {field}: {reason}")
     if sum(profile.months for profile in people.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
-    # What a file says of itself is not believed: another past of the same name must not be taken for this one.
+    # Equal digests must mean equal people, and the digest in the file may be wrong.
     return replace(people, digest=form.compute_people_digest(people))
 
 

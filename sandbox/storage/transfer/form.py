@@ -42,7 +42,7 @@ class ParcelError(ValueError):
     """The file of an exported world cannot be used. The text says why, and at which line if it concerns one."""
 
 
-_digests: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes
+_digests: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of generated pasts, which never change
 
 
 def is_shipped(fixtures: Fixtures) -> bool:
@@ -166,7 +166,7 @@ def demand_fit(value: Any, hint: Any, place: str) -> None:
             demand_fit(item, parts[1], f"{place}.{key}")
     else:
         kind: Any = type(value)
-        whole = hint is float and kind is int  # does where any number is wanted; True is no number
+        whole = hint is float and kind is int  # an int fits a float; True is not an int here
         _demand(value is None if hint is NoneType else kind is hint or whole, value, place)
         try:
             demand_bounds(value)
@@ -177,7 +177,7 @@ def demand_fit(value: Any, hint: Any, place: str) -> None:
 
 
 def _check_any(value: Any, parts: tuple[Any, ...], place: str) -> None:
-    faults = []  # as texts: an error that is kept keeps its frame, and so itself
+    faults = []  # as texts: a stored error refers to this frame, which refers to the error
     for part in parts:
         try:
             return demand_fit(value, part, place)

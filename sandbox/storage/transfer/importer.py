@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     yet."""
 
     acts: MemoryLog
-    lines: list[int]  # of each act
+    lines: list[int]  # the line number of each act
     calls: list[Exchange]
     findings: tuple[CarriedFinding, ...]
     end: dict[str, Any]
@@ -150,7 +150,7 @@ def demand_end(content: dict[str, Any], head: ExportHead, acts: int) -> None:
 
 def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> None:
     attempt("the time at the end", advance_while_waited_for, bank, head.now)
-    # Another program may keep more of the same bank.
+    # Another version of the program may have more state for the same bank.
     same_program = head.fields["program_digest"] == checkpoint.compute_program_digest()
     state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (hash_state, hash_outcome))
     if outcome != content.get("outcome") or (same_program and state != content.get("state")):
