@@ -58,7 +58,7 @@ def assemble(
 
 def know_hosts(app: App, lock: Lock) -> None:
     """Stores the names of this server in the application. The controls refuse a call whose Host header has another
-    name. With --public-url, a request whose Host header has its host also gets its scheme."""
+    name. A request to the host of --public-url also gets the scheme of that address."""
     hosts = app.config[HOSTS] = lock.hosts
     if hosts.public is not None:
         app.path_reader.public = hosts.public.scheme, hosts.public.names

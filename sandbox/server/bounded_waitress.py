@@ -190,8 +190,9 @@ class BankTask(WSGITask):  # type: ignore[misc]
         return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.has_lower_case_headers else head
 
     def write(self, data: bytes) -> None:
-        """Sends bytes of the body. If they are the whole body and few, sends them together with the head. Two separate
-        sends would take two system calls on each side, which costs 4 % of the CPU of a status GET."""
+        """Sends bytes of the body. If they are the whole body and at most JOINED_BYTES_MAX, sends them together with
+        the head. Two separate sends would take two system calls on each side, which costs 4 % of the CPU of a status
+        GET."""
         is_whole = self.complete and self.has_body and self.content_length == len(data)
         if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
             super().write(data)

@@ -37,8 +37,8 @@ class LineFaults:
             self._is_over = True
 
     def order(self, fault: LineFault) -> None:
-        """Begins a fault, which ends by itself after its seconds. Ignores the fault if the port is already closed by an
-        earlier one. The kind ENDED closes the port, because the server is ending."""
+        """Begins a fault, which ends by itself after `fault.seconds`. Ignores the fault if the port is already closed
+        by an earlier fault. The kind ENDED closes the port, because the server is ending."""
         if self._is_closed:
             return  # until the fault before it is over
         if fault.kind == ENDED:

@@ -63,7 +63,8 @@ class Hosts:
 
     def is_own_name(self, host: str) -> bool:
         """Whether a Host header names this server. Its names are those of --allowed-hosts and --public-url, the address
-        that it listens on, and loopback names. If it does not listen on a loopback address, private names count too."""
+        that it listens on, and loopback names. If it does not listen on a loopback address, private names
+        (`is_private`) count too."""
         name = find_name(host)
         if name is None:
             return False
@@ -172,7 +173,7 @@ _cached_host = lru_cache(maxsize=64)(get_host)  # as `Request.host`, which reads
 
 def find_server(request: Request) -> str:
     """Returns the scheme and host of a request in small letters, such as `http://bank.example:8443`. Does not use the
-    framework's `host_url`, because it decodes an internationalized name, and fails for a text that is not a host."""
+    framework's `host_url`. That property decodes an internationalized name, and fails for a text that is not a host."""
     return f"{request.scheme}://{find_host(request).lower()}"
 
 

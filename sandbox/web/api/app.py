@@ -187,8 +187,8 @@ def decode(path: str) -> str:
 
 
 def is_readable(path: str) -> bool:
-    """Whether the path has whole percent escapes, no control character, no backslash, and no empty segment except the
-    last."""
+    """Whether the path has only complete percent escapes, no control character, no backslash, and no empty segment
+    except the last."""
     return PATH.fullmatch(path) is not None
 
 
@@ -241,8 +241,8 @@ def route(
     trust: "Trust | None" = None,
     listeners: tuple[CallListener, ...] = (),
 ) -> None:
-    """Adds the routes of the bank's interface. Before each call, the application then finds the world of the call.
-    After each call, it stores a record of the call."""
+    """Adds the routes of the bank's interface. Also makes the application find the world of each call before its view
+    runs, and store a record of the call after its reply is made."""
     app.before_request(partial(prepare_world, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]

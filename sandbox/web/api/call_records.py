@@ -296,8 +296,8 @@ def make_json_value(value: object) -> object:
 
 def list_variants_met(call: CallRecord) -> str:
     """Returns the axes that are not at their default and whose value the call read, as `axis=value` with blanks
-    between. Axes that change a setting always count. A time or a limit takes effect later than the call that reads it.
-    """
+    between. Axes that change a setting always count, because a setting such as a time limit has its effect after the
+    call that reads it."""
     if not call.variants:
         return ""
     axes_met = call.met | EVERYWHERE

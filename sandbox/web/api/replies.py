@@ -53,7 +53,7 @@ class StatusReply(Schema):
 
 
 class InitiationReply(Schema):
-    """The reply to an initiation, version 3 (choice 5)."""
+    """The reply to an initiation in version 3 of the interface (choice 5)."""
 
     payment_id = fields.String(required=True)
     endtoend_identification = fields.String(required=True)
@@ -74,7 +74,7 @@ class TokenReply(Schema):
 
 
 class EarlierInitiationReply(Schema):
-    """The reply to an initiation, version 1 (service 2.4)."""
+    """The reply to an initiation in version 1 of the interface (service 2.4)."""
 
     payment_id = fields.String(required=True)
     transaction_ref = fields.String(required=True)

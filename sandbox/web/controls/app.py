@@ -101,7 +101,7 @@ def _make_endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Respons
 
 def route_pki(app: Flask, folder: "Folder") -> None:
     """Adds a route for the revocation lists and the certificates of the authorities. The certificates of the PKI name
-    its address."""
+    the addresses of these files."""
 
     def file(name: str) -> Response:
         content_and_type = folder.read_public_file(name)

@@ -23,8 +23,8 @@ SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
 
 
 class StrictBody(Strict):
-    """The base of bodies that refuse unknown fields. Its base class has `unknown` already. It is repeated here, because
-    apispec documents it only for a class that has it itself."""
+    """The base of bodies that refuse unknown fields. Repeats the option `unknown` of its base class, because apispec
+    documents the option only for a class that declares it."""
 
     class Meta:
         unknown = RAISE

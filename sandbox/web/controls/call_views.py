@@ -293,8 +293,8 @@ def find_remedy(call: Exchange) -> str | None:
 
 
 def list_moves_before(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
-    """Yields the last moves that led the initiation to the status that it had when the call was judged. A move because
-    of the funds also has the balance that was compared."""
+    """Yields the last moves that led the initiation to the status that it had when the call was judged. If a move
+    happened because funds were missing, adds the balance that was too low."""
     subject = bank.find_subject(call.subject) if call.subject else None
     if subject is None:
         return

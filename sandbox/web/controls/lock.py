@@ -86,7 +86,7 @@ class Attempts:
     def is_right(self, shown_key: str, right_key: str, address: str, wait: Wait | None) -> bool:
         """Whether the key is right. Returns True at once. Returns False after a delay, if the network has sent many
         wrong keys. Raises Refusal if the reply to another wrong key of the same network is still delayed, or if too
-        many replies are.
+        many replies to other networks are.
 
         `wait` waits without keeping a worker (thread) of the server. Without `wait`, only one wrong key can be delayed
         at a time.

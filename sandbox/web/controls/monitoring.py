@@ -28,7 +28,7 @@ BUCKETS = (*map(str, UP_TO), "+Inf")
 
 def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
     """Replies that the server is ready, with facts about its state file if it has one. Raises Refusal while the server
-    cannot store calls. With `?live`, only replies that the server answers."""
+    cannot store calls. With `?live` in the query, replies at once and checks nothing."""
     if "live" in query:
         return {"status": "live"}
     store = worlds.store

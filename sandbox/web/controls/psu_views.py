@@ -39,8 +39,8 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_method(body: dict[str, Any]) -> tuple[str, ...]:
-    """Returns the last argument of a call that signs, in a tuple: the signing method. The tuple is empty if the body
-    names no method. The bank then chooses one."""
+    """Returns the signing method as the last arguments of a verb that signs: a tuple with the method. The tuple is
+    empty if the body names no method. The bank then chooses one."""
     return (body["method"],) if "method" in body else ()
 
 

@@ -55,8 +55,8 @@ def compute_source(text: str) -> str:
 
 
 def draw_whole_page(title: str, style: str, body: str, script: str = "") -> str:
-    """Returns a page that loads nothing and can be stored as a file. Its Content-Security-Policy is in a `meta`
-    element, because a file has no headers."""
+    """Returns a page that loads no other file and can itself be stored as a file. Its Content-Security-Policy is in a
+    `meta` element, because a file has no headers."""
     scripts = {"script": compute_source(script)} if script else {}
     policy = write_sources({"style": compute_source(style), **scripts, "img": "data:"})
     return (
