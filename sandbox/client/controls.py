@@ -125,7 +125,7 @@ class Controls(Connection):
         return send(self.http, method, f"{self.base_url}/_sandbox{path}", headers, query or {}, content)
 
     def reset(self) -> None:
-        """Begins the world again with the same beginning."""
+        """Makes the world's bank anew, with the people, scenario and seed from which the world was made."""
         self.call("POST", "/reset")
 
     def world(self, name: str) -> "Controls":

@@ -145,9 +145,9 @@ class Checkpoints:
 
     def delete_acts(self, world: int, most: int) -> None:
         """Makes the last checkpoint the start of the world if at least `most` acts lie between it and the present
-        start. Then deletes the acts before the start, but not the last ACTS_BEFORE_START of them.
+        start. Then deletes the acts that precede the start, except the last ACTS_BEFORE_START of them.
 
-        The start is written first. A server that is killed in between leaves acts that nobody needs. The next call of
+        The start is written first. If a server is killed in between, acts remain that nobody needs. The next call of
         this function deletes them.
         """
 

@@ -141,8 +141,8 @@ class World:
         return world
 
     def load(self, beginning: Beginning) -> None:
-        """Begins the world anew from this beginning, such as that of another scenario. Its acts and calls are dropped,
-        and calls that wait at a barrier continue."""
+        """Replaces the bank by a new one that is made from `beginning`, for example that of another scenario. The old
+        acts and calls are dropped, and calls that wait at a barrier continue."""
         with self.clock.moving, self.lock:
             self.follow()
             self.calls.deliver()
@@ -150,9 +150,9 @@ class World:
             self._begin_anew(beginning, replaces=True, only=self.row)
 
     def reset(self) -> None:
-        """Begins the world anew from its own beginning. If the beginning gives no time, a world that began with a
-        frozen clock opens at the same time as before, and a world that began with a running clock opens at the current
-        time."""
+        """Replaces the bank by a new one that is made from the world's own beginning. If the beginning gives no time, a
+        world that began with a frozen clock opens at the same time as before, and a world that began with a running
+        clock opens at the current time."""
         with self.clock.moving, self.lock:
             self.follow()
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
