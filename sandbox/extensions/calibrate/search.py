@@ -35,7 +35,7 @@ from typing import NamedTuple
 from sandbox.bank.ledger import Compartment
 from sandbox.contract.decisions import AXES, DEFAULTS
 from sandbox.extensions.calibrate.comparison import OF_LENGTH, OF_NONE, Differences, generalize_place, weigh_places
-from sandbox.extensions.calibrate.playing import CallResult, Player, RecordedStep, Scene
+from sandbox.extensions.calibrate.playing import BY_ITSELF, CallResult, Player, RecordedStep, Scene
 
 Beginning = Callable[[int, Mapping[Compartment, Decimal]], Scene]  # of a seed, with corrections of balances
 SEEDS = (5, 11)  # differences between banks of two seeds are chance
@@ -43,15 +43,16 @@ Choice = tuple[str, str]  # an axis and one of its values
 PROOFS_WANTED = 2
 ROUNDS_MAX = 4
 JOINED_MAX = 3  # the most values that join the best hypothesis together
+THIRD_MAX = 1_000  # calls that are played for the partners of one value; after that, no third value is tried
 REFUTED_MAX = 3  # a value that explains this many calls worse is not tried at further calls
 ALIKE_MAX = 2  # after this many unexplained differences at a place, no earlier value is tried for that place
 HIDING = 100  # a difference of this weight, such as another status, hides all other differences of its call
-BACK_MAX = 25  # the number of earlier calls whose axes are tried for a call
+BACK_MAX = 12  # the number of earlier calls whose axes are tried for a call
 SCENES_MAX = 1_000  # the most scenes that are stored
 # Axes that are not tried. A recording shows neither connections nor pieces of bodies, and only a server with
 # certificates can ask for client certificates.
 NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection", "body_pieces"))
-BALANCE = re.compile(r"body\.balance")
+OF_BALANCES = re.compile(rf"body\.balance|{BY_ITSELF}")  # places that depend on the balances before the recording
 
 
 class Contradiction(NamedTuple):
@@ -94,8 +95,10 @@ class ValueSearch:
         self._scenes: dict[int, Scene] = {}  # the scene before each call, or before each nth of many calls
         self._stride = 1 + len(steps) // SCENES_MAX
         self._inert: defaultdict[int, set[Choice]] = defaultdict(set)  # values that change nothing at a call
+        self._thirds_end = 0  # the number of played calls after which no third value is tried
         self._refuted: Counter[Choice] = Counter()  # calls that a value explains worse
         self._unexplained: Counter[tuple[str, str]] = Counter()  # by operation and place
+        self._differing: list[int] = []  # the calls that the best hypothesis does not explain
         self._doubtful: set[tuple[str, str]] = set()  # operations and places that the best hypothesis does not explain
         self._unsure: set[str] = set()  # operations that have a reply with a list of another length
         # Values for which no partner was found, with the results of their trial at that time.
@@ -247,6 +250,7 @@ class ValueSearch:
             for step, result in zip(self.steps, self.results, strict=True)
         ]
         self._weights = [weigh_places(result.differences) for result in self.results]
+        self._differing = [at for at, result in enumerate(self.results) if result.differences]
         self._doubtful = {
             (step.operation, generalize_place(place))
             for step, result in zip(self.steps, self.results, strict=True)
@@ -340,12 +344,17 @@ class ValueSearch:
 
     def _try(self, choice: Choice) -> Trial:
         """Plays the recording with a value until enough calls contradict it. After such a call, goes on at the next
-        call that reads its axis, in the state of the best hypothesis."""
+        call that reads its axis, in the state of the best hypothesis. Tries a contradicted value at each call that the
+        best hypothesis does not explain too, because a value that explains such a call may be right."""
         trial, begin = Trial(), 0
         while begin < len(self.steps) and len(trial.proofs) < PROOFS_WANTED:
             played = self.replay([choice], begin)
             noted = (at for at, result in played if self._note_difference(trial, at, result.differences))
             begin = next(noted, len(self.steps)) + 1
+        for at in self._differing if trial.proofs else ():
+            if not trial.better:
+                replayed = self.replay([choice], at, at + 1)
+                trial.better += [at for _, row in replayed if weigh_places(row.differences) < self._weights[at]]
         return trial
 
     def _note_difference(self, trial: Trial, at: int, differences: Differences) -> bool:
@@ -365,21 +374,25 @@ class ValueSearch:
 
         A place proves nothing if the best hypothesis leaves a difference there in any call. If the length of a list is
         such a place, the bodies of that operation prove something only in calls without any difference. The reason is
-        that the other lists do not have the right items to compare.
+        that the other lists do not have the right items to compare. What the bank did by itself proves nothing if the
+        recording lacks the acts of customers, because a customer may have done it.
         """
         operation = self.steps[at].operation
         is_unsure = operation in self._unsure and self.results[at].differences
         return frozenset(
             place
             for place in set(map(generalize_place, added)) - set(map(generalize_place, self.results[at].differences))
-            if (operation, place) not in self._doubtful and not (is_unsure and place.startswith("body"))
+            if (operation, place) not in self._doubtful
+            and not (is_unsure and place.startswith("body"))
+            and not (place.startswith(BY_ITSELF) and not self.player.has_controls)
         )
 
     def recheck_balances(self) -> None:
-        """Deletes contradictions in balances alone if the value explains the recording with other first balances. The
-        first balances of the bank were made to fit the best hypothesis, so they prove nothing against another value."""
+        """Deletes contradictions in balances and in what the bank booked by itself, if the value explains the recording
+        with other first balances. The first balances of the bank were made to fit the best hypothesis, so they prove
+        nothing against another value."""
         for choice, trial in self.trials.items():
-            sure = [proof for proof in trial.proofs if not all(map(BALANCE.match, proof.places))]
+            sure = [proof for proof in trial.proofs if not all(map(OF_BALANCES.match, proof.places))]
             if trial.proofs and not sure:
                 corrections: Mapping[Compartment, Decimal] = {}
                 for _ in range(2):
@@ -405,6 +418,7 @@ class ValueSearch:
             was_alone = self._alone.get(choice) == (trial.proofs, trial.better)
             if was_alone or trial.partner or not (trial.proofs or trial.better):
                 continue
+            self._thirds_end = self.player.played + THIRD_MAX
             together = self._join([choice], JOINED_MAX if trial.better else 2)
             if together is None:
                 self._alone[choice] = trial.proofs, trial.better
@@ -431,7 +445,7 @@ class ValueSearch:
                 break
         else:
             return choices
-        if len(choices) >= most:
+        if len(choices) >= most or (len(choices) > 1 and self.player.played > self._thirds_end):
             return None
         begin, end = max(0, at - BACK_MAX), at + 1
         places = {(self.steps[at].operation, generalize_place(place)) for place in result.differences}

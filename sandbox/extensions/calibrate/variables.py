@@ -6,6 +6,7 @@ earlier reply is replaced by the text that the played bank gave in that reply. O
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -17,6 +18,7 @@ MADE = frozenset(
 ADDRESSES = frozenset(["href", "consenturi", "redirect", "location"])
 
 
+@lru_cache(10_000)
 def simplify_name(name: str) -> str:
     """Returns the name of a field in small letters without underscores: `paymentid` for both `payment_id` and
     `paymentId`."""
@@ -31,7 +33,7 @@ class Variables:
         self.given = set(self.texts.values())  # what the played bank gave
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Variables) and self.texts == other.texts
+        return isinstance(other, Variables) and (self.texts, self.given) == (other.texts, other.given)
 
     def copy(self) -> "Variables":
         copied = Variables(self.texts)
