@@ -54,8 +54,9 @@ class Toolbox:
         return ToolAnswer({"result": hide_secrets(value, secrets)} | self._list_next_calls(hints, arguments), False)
 
     def _list_next_calls(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
-        """Returns the hints as `next`, without hints to tools that do not exist. If the arguments name a world, each
-        hint names the same world, except a hint to the tool that lists worlds."""
+        """Returns `next` with the hints, or an empty dictionary if there are none. Leaves out hints to tools that do
+        not exist. If the arguments name a world, each hint names the same world, except a hint to the tool that lists
+        worlds."""
         world = {"world": arguments["world"]} if "world" in arguments else {}
         rows = [
             {

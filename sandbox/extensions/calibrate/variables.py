@@ -1,7 +1,8 @@
 """Variables of a recording: ids, tokens, codes and addresses, each bound to the text that the played bank gave instead.
 
-The two banks give different texts. So before a recorded call is sent to the played bank, each text that came from an
-earlier reply is replaced by the text that the played bank gave in that reply. Other texts are sent as they are.
+The recorded bank and the played bank give different texts. So before a recorded call is sent to the played bank, each
+text that came from an earlier reply is replaced by the text that the played bank gave in that reply. Other texts are
+sent as they are.
 """
 
 import re
@@ -49,8 +50,8 @@ class Variables:
         return self.texts.get(recorded, recorded)
 
     def translate_address(self, recorded: str) -> str:
-        """Returns the played bank's address that replaces a recorded address. Parameters that the client appended, such
-        as its state, are appended again."""
+        """Returns the address of the played bank that takes the place of a recorded address. Appends again what the
+        client appended to the recorded address, such as its state. Returns an unknown address as it is."""
         head = recorded
         while head not in self.texts:
             head, mark, _ = head.rpartition("&") if "&" in head else head.rpartition("?")
@@ -63,7 +64,8 @@ class Variables:
         return "".join(f"/{quote(self.translate(unquote(part)), safe='')}" for part in path)
 
     def translate_pairs(self, text: str) -> str:
-        """Returns a query or a form, in which texts of the played bank replace the recorded values."""
+        """Returns a query or a form in which each recorded value with a variable is replaced by the text of the played
+        bank."""
         return urlencode([(name, self.translate(value)) for name, value in parse_qsl(text, keep_blank_values=True)])
 
     def translate_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
@@ -75,8 +77,9 @@ class Variables:
         return translated
 
     def bind_reply(self, recorded: Any, own: Any, name: str = "") -> None:
-        """Compares the recorded reply to a call with the played bank's reply. Binds the ids, tokens and addresses that
-        are at the same places."""
+        """Walks through the recorded reply to a call and the played bank's reply. Binds each recorded id, token and
+        address to the text that the played bank's reply has at the same place. If the played bank has a field under
+        another name, binds its value too."""
         if isinstance(recorded, dict) and isinstance(own, dict):
             others = {simplify_name(key): value for key, value in own.items()}
             ours = {simplify_name(key) for key in recorded}
@@ -95,7 +98,8 @@ class Variables:
 
 
 def pair_items(recorded: list[Any], own: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yields pairs of items from two lists. Items are paired by IBAN, language or payment id, else by their index."""
+    """Yields pairs of items from two lists. Pairs items with the same IBAN, language or payment id. If the items have
+    none of these, pairs those with the same index."""
     for key in ("iban", "language", "payment_information_id"):
         names = [item.get(key) for item in recorded if isinstance(item, dict)]
         others = {item.get(key): item for item in own if isinstance(item, dict)}
