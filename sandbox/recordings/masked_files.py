@@ -1,7 +1,7 @@
 """Bulk files with pseudonyms.
 
-The texts of elements that never say anything about a person stay as they are (`KEPT_ELEMENTS`). Every other text
-between two tags becomes a pseudonym or an `x`.
+The texts of elements that never say anything about a person stay as they are (`KEPT_ELEMENTS`). Every other text and
+every attribute becomes a pseudonym or an `x`.
 """
 
 import re
@@ -16,6 +16,15 @@ TEXT = re.compile(r">([^<>]*)<")
 TAG = re.compile(r"<([\w:-]+)")
 DEBTOR = re.compile(r"<(/?(?:\w+:)?DbtrAcct)>|<((?:\w+:)?IBAN)>([^<>]*)</\2>")  # a tag of the account, or an IBAN
 HIDING_TEXT = ("<![CDATA[", "<!DOCTYPE", "<!ENTITY")
+VALUE = r"""\s*=\s*(?:"[^"<>]*"|'[^'<>]*')"""
+# A tag with attributes, or the declaration at the beginning of a file.
+MARKUP = re.compile(
+    rf"<(?:/?[\w:.-]+(?:\s+[\w:.-]+{VALUE})*\s*/?|\?xml(?:\s+(?:version|encoding|standalone){VALUE})+\s*\?)>"
+)
+ATTRIBUTE = re.compile(r"""(\s([\w:.-]+)\s*=\s*)("[^"]*"|'[^']*')""")
+PLAIN_VALUE = re.compile(
+    r"[A-Z]{3}|1\.[01]|[Uu][Tt][Ff]-?(?:8|16)|(?:iso|ISO)-8859-[0-9]{1,2}|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii]"
+)
 # Amounts, days and codes.
 KEPT_ELEMENTS = {
     "NbOfTxs", "CtrlSum", "PmtMtd", "BtchBookg", "Cd", "Prtry", "ReqdExctnDt", "Dt", "DtTm", "CreDtTm",
@@ -26,15 +35,18 @@ Hide = Callable[[str], str]
 
 
 def mask_xml(text: str, names: Pseudonyms) -> str | None:
-    """Returns the XML with pseudonyms in the place of the texts between its tags. Attributes, and text before the first
-    tag or after the last one, stay as they are. Returns None if the XML has a construct in which text can be hidden
-    from the patterns of this module: CDATA, a document type, an entity, or a comment without an end.
+    """Returns the XML with pseudonyms in the place of its texts and attributes. Names of elements and of attributes,
+    namespaces, currencies and the XML declaration stay.
+
+    Returns None if the XML has a construct in which text can be hidden from the patterns of this module: CDATA, a
+    document type, an entity, a comment without an end, or any other `<` that begins no usual tag.
 
     The XML need not be well-formed. The time is proportional to its length, because no pattern searches for an end that
     may be missing.
     """
     plain = None if any(sign in text for sign in HIDING_TEXT) else remove_comments(text)
-    if plain is None:
+    escaped = None if plain is None else escape_texts(plain, names)
+    if escaped is None:
         return None
     hides: dict[str, Hide] = {
         "Nm": names.name,
@@ -51,9 +63,34 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
             value = hides[tag](value) if tag in hides else FREE
         return f"<{whole}{attributes}>{escape(value, quote=False)}</{whole}>"
 
-    # Between the elements of a valid document there are only blanks. Other text there may be private.
-    leaves = LEAF.sub(hide_leaf, plain)
-    return TEXT.sub(lambda part: part[0] if not part[1].strip() or is_leaf(leaves, part) else f">{FREE}<", leaves)
+    # Between, before and after the elements of a valid document there are only blanks. Other text there may be private.
+    leaves = f">{LEAF.sub(hide_leaf, escaped)}<"
+
+    def hide_text(part: re.Match[str]) -> str:
+        is_blank = not part[1].strip("\ufeff \t\r\n")
+        return part[0] if is_blank or is_leaf(leaves, part) else f">{FREE}<"
+
+    return TEXT.sub(hide_text, leaves)[1:-1]
+
+
+def escape_texts(xml: str, names: Pseudonyms) -> str | None:
+    """Returns the XML with pseudonyms in the place of its attributes, and with each `>` escaped that ends no tag.
+    Returns None if a `<` does not begin a usual tag."""
+    parts, end = list[str](), 0
+    for tag in MARKUP.finditer(xml):
+        parts += (xml[end : tag.start()], ATTRIBUTE.sub(lambda match: mask_attribute(match, names), tag[0]))
+        end = tag.end()
+    parts.append(xml[end:])
+    if any("<" in text for text in parts[::2]):
+        return None
+    parts[::2] = (text.replace(">", "&gt;") for text in parts[::2])
+    return "".join(parts)
+
+
+def mask_attribute(match: re.Match[str], names: Pseudonyms) -> str:
+    begin, name, quoted = match.groups()
+    stays = name.startswith(("xmlns", "xsi:")) or PLAIN_VALUE.fullmatch(quoted[1:-1])
+    return match[0] if stays else f"{begin}{quoted[0]}{names.secret(quoted[1:-1])}{quoted[0]}"
 
 
 def remove_comments(text: str) -> str | None:

@@ -95,7 +95,6 @@ JWS = re.compile(r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+")
 QUOTED = re.compile(r'"([^"]*)"')
 PROSE_WORD = re.compile(r"\w+(?:[-_.+@]\w+)*")
 CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
-XML_ATTRIBUTE = re.compile(r"""(\s([\w:.-]+)\s*=\s*)("[^"<>]*"|'[^'<>]*')""")
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -307,18 +306,13 @@ class Masker:
             return self.mask_json(text)
         if text.lstrip("\ufeff \r\n").startswith("<"):
             masked = mask_xml(text, self.names) if is_xml(text) else None
-            return self.mask_markup(text) if masked is None else XML_ATTRIBUTE.sub(self.mask_attribute, masked)
+            return self.mask_markup(text) if masked is None else masked
         if media == FORM or (not media and "=" in text and "\n" not in text):
             return self.mask_query(text)
         if "csv" in media:
             with suppress(csv.Error):
                 return self.mask_table(text)
         return self.mask_prose(text)
-
-    def mask_attribute(self, match: re.Match[str]) -> str:
-        begin, name, quoted = match.groups()
-        stays = name.startswith(("xmlns", "xsi:")) or CODE.fullmatch(quoted[1:-1])
-        return match[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
 
     def mask_markup(self, text: str) -> str:
         """Masks a page, or a file in which text may be anywhere. Tags without attributes stay. All other parts are

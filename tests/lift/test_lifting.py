@@ -213,6 +213,9 @@ HIDING = (
     '<!DOCTYPE a [<!ENTITY who "Juliette">]><a>&who;</a>',
     "<a>x</a><!-- Juliette",
     "<a><!-- x --><!--->Juliette</a>",
+    "<a><Juliette Vraie></a>",
+    "<a>x</a><?note Juliette?>",
+    "<a>x</a><Juliette",
 )
 
 
@@ -222,7 +225,28 @@ def test_a_file_that_may_hide_names_is_listed_and_not_lifted(text: str) -> None:
     taken = entry("POST", "https://bank.example/bulk-payments/pain.001", 201, {"payment_file_id": "f1"})
     taken["request"]["postData"]["text"] = text
     scenario, unexplained = lift_file(record(taken), "A file")
-    assert "Juliette" not in scenario and "CDATA, a document type or a comment" in unexplained[0]
+    assert "Juliette" not in scenario and "CDATA, a document type, a comment" in unexplained[0]
+
+
+OUTSIDE = (
+    '<a note="Juliette">x</a>',
+    "<a note='Juliette'>x</a>",
+    "Juliette<a>x</a>",
+    "<a>x</a>Juliette",
+    "<a>x > Juliette > x</a>",
+    "Juliette",
+)
+
+
+@pytest.mark.parametrize("text", OUTSIDE)
+def test_names_in_attributes_and_outside_the_elements_are_not_lifted(text: str) -> None:
+    lifted = lift_xml(text, ScenarioPseudonyms(load("default").fixtures))
+    assert lifted is not None and "Juliette" not in lifted
+
+
+def test_a_currency_a_namespace_and_the_declaration_are_lifted_as_they_are() -> None:
+    content = '\ufeff<?xml version="1.0" encoding="UTF-8"?>\n<a xmlns="urn:a"><InstdAmt Ccy="EUR">1.00</InstdAmt></a>\n'
+    assert lift_xml(content, ScenarioPseudonyms(load("default").fixtures)) == content
 
 
 REPEATED = (
@@ -234,6 +258,9 @@ REPEATED = (
     ">x<",
     "<a ",
     "<a:",
+    "<a b='c' ",
+    "<a b=",
+    "<?xml version='1' ",
 )
 
 

@@ -107,7 +107,7 @@ def write_xml_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, 
         return {"content": WITH_TYPE, "product": call.path[1]}
     lifted = lift_xml(call.body, names)
     if lifted is None:
-        return "its file has CDATA, a document type or a comment without an end, and names may stand there"
+        return "its file has CDATA, a document type, a comment without an end or an odd tag, and names may stand there"
     return {"content": lifted, "product": call.path[1]}
 
 
