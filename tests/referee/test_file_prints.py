@@ -1,8 +1,11 @@
 """The prints of bulk files: which parts of a message say that it is the same file."""
 
+import subprocess
+import sys
+
 import pytest
 
-from sandbox.extensions.referee.fingerprints import PIECE, compute_file_prints, split_file
+from sandbox.extensions.referee.fingerprints import PIECE, compute_file_prints, compute_fingerprint, split_file
 from sandbox.web.api.call_records import LARGE
 from tests.psu.psu import HOST, file_address, file_id, row
 from tests.referee.actor import Actor, Flow
@@ -68,3 +71,10 @@ def test_a_csv_file_which_has_no_msg_id_is_paid_twice_when_it_is_sent_twice(acto
         path = f"/bulk-payments/csv/{sent}/status"
         assert actor.tpp.call("GET", path, accept=version(2)).get_json()["status"] == "ACSC"
     assert actor.rules() == ["bulk-file-doubled"]
+
+
+def test_a_fingerprint_is_the_same_in_another_process() -> None:
+    """A server goes on with the referee's memories of the server before it, and beside those of another."""
+    program = f"from {compute_fingerprint.__module__} import compute_fingerprint as of; print(of('a code').hex())"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == compute_fingerprint("a code").hex()

@@ -1,12 +1,14 @@
-"""Fingerprints: keyed hashes by which the referee compares secrets and bodies without storing them."""
+"""Fingerprints: hashes by which the referee compares secrets and bodies without storing them.
+
+They have no key. The referee's memories outlive a process and are shared by servers, so a key would have to be stored
+beside them, in a store that has the bank's tokens and payments anyway.
+"""
 
 import re
 from collections.abc import Iterator
 from hashlib import blake2b
-from os import urandom
 from typing import NamedTuple
 
-_KEY = urandom(16)  # of this process, so that a fingerprint is of no use elsewhere
 # What a program writes anew when it sends the same payments again.
 OF_MESSAGE = re.compile(rb"<((?:\w+:)?(?:MsgId|CreDtTm|PmtInfId))>[^<]*</\1>")
 START_OF_ELEMENT = re.compile(rb"<[^/]")
@@ -14,9 +16,8 @@ PIECE = 200_000  # bytes: a search stops all other threads, for 6 ms with 1 MB
 
 
 def compute_fingerprint(text: str | bytes) -> bytes:
-    """Returns a keyed hash of a text, from which the text cannot be computed. Equal texts have equal fingerprints
-    within this process. Another process has another key."""
-    return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
+    """Returns a hash of a text. Equal texts have equal fingerprints in every process."""
+    return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12).digest()
 
 
 class FilePrints(NamedTuple):
@@ -27,7 +28,7 @@ class FilePrints(NamedTuple):
 
 
 def compute_file_prints(content: bytes) -> FilePrints:
-    payments = blake2b(digest_size=12, key=_KEY)
+    payments = blake2b(digest_size=12)
     for piece in split_file(content):
         payments.update(OF_MESSAGE.sub(b"", piece))
     return FilePrints(compute_fingerprint(content), payments.digest())

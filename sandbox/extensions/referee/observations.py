@@ -1,8 +1,8 @@
 """Observation: what the rules may read of one call, or of one act of a PSU.
 
-An observation outlives its call by days, in memory and in the store. So it holds no secret and no body. It has keyed
-hashes of tokens, codes, challenges, states and bodies instead, which can only be compared. It is made once, when the
-call is delivered to the referee, because the full record of the call is not kept after that.
+An observation outlives its call by days, in memory and in the store. So it holds no secret and no body. It has hashes
+of tokens, codes, challenges, states and bodies instead, which can only be compared. It is made once, when the call is
+delivered to the referee, because the full record of the call is not kept after that.
 """
 
 from collections.abc import Mapping
