@@ -42,14 +42,21 @@ sys.exit(pytest.main([sys.argv[1], "-q", "--disable-plugin-autoload", *plugins])
 """
 
 A_TEST = """
+import click
 import httpx
+from click.testing import CliRunner
 
 import sandbox
+from sandbox.cli import main
 
 def test_the_fixture_pays(bank):
     payment = bank.tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan Peeters", amount="12.50")
     bank.psu.approve(payment.sca_address, customer="alice")
     assert bank.await_(payment, "ACSC").waited.total_seconds() == 60
+
+def test_each_command_shows_its_help():
+    for name in main.list_commands(click.Context(main)):
+        assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0, name
 
 def test_a_server_pays_and_shows_its_pages():
     with sandbox.running() as bank:
@@ -66,7 +73,7 @@ def test_a_server_in_memory_uses_nothing_that_only_posix_has(tmp_path: Path) -> 
     done = subprocess.run(
         [sys.executable, "without_posix.py", "test_it.py"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout.splitlines()[-1:][0][:8]) == (0, "2 passed"), done.stdout + done.stderr
+    assert (done.returncode, done.stdout.splitlines()[-1:][0][:8]) == (0, "3 passed"), done.stdout + done.stderr
 
 
 def test_a_file_is_locked_on_windows_at_a_byte_that_nobody_reads(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from fcntl import LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +9,7 @@ import click
 
 from sandbox.commands.options import json_option
 from sandbox.commands.screen import draw_progress, format_json
+from sandbox.machine.operating_system import lock_file
 
 PLACE = "a file, or postgresql://USER@HOST/DATABASE"
 
@@ -94,9 +94,10 @@ def copy_state_file(place: str) -> Iterator[Path | str]:
     path = Path(place)
     try:
         with path.open("rb") as file, TemporaryDirectory() as folder:
-            flock(file, LOCK_SH | LOCK_NB)
+            try:
+                lock_file(file.fileno(), is_shared=True)
+            except OSError:
+                raise StateFileError(f"{path} is in use by another sandbox: stop it first") from None
             yield copy_into(folder, path)
-    except BlockingIOError:
-        raise StateFileError(f"{path} is in use by another sandbox: stop it first") from None
     except OSError as error:
         raise StateFileError(f"{path} cannot be read: {error.strerror}") from None

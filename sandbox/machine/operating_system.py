@@ -22,10 +22,11 @@ fcntl, resource = map(_import_if_there, ("fcntl", "resource"))  # None on Window
 LOCKED_BYTE = 1 << 40  # behind the end of any file, as Windows lets nobody read a locked byte
 
 
-def lock_file(descriptor: int) -> None:
-    """Locks an open file for this process until it is closed. Raises OSError if another process has locked it."""
+def lock_file(descriptor: int, *, is_shared: bool = False) -> None:
+    """Locks an open file for this process until it is closed. Several processes can hold a shared lock, except on
+    Windows. Raises OSError if another process has locked the file."""
     if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         return
     msvcrt: Any = import_module("msvcrt")
     os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
