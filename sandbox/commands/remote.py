@@ -104,11 +104,11 @@ class RemoteWorld:
             pieces = send_in_portions(content, step) if content else None
             http = self.controls.http
             with http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
-                worlds = []
+                parts = []
                 for piece in answer.iter_bytes():
-                    worlds.append(piece)
+                    parts.append(piece)
                     step(0 if size else len(piece))
-        body = b"".join(worlds)
+        body = b"".join(parts)
         if not answer.is_success:
             raise Refused(ClientReply(answer.status_code, read_json(body), answer.headers, None, path))
         return body

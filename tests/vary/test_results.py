@@ -8,8 +8,9 @@ from typing import cast
 import pytest
 
 from sandbox.extensions.vary.command_runs import CommandRuns, UnreadableReport, fill, read_report
+from sandbox.extensions.vary.ready_command import ReadyOptions, collect
 from sandbox.extensions.vary.run_banks import Banks
-from sandbox.extensions.vary.runs import Result, ResultsFile, Runs, VariantRun
+from sandbox.extensions.vary.runs import NothingMet, Result, ResultsFile, Runs, VariantRun
 from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 from sandbox.extensions.vary.verdict import judge
 from sandbox.machine import stopwatch
@@ -64,6 +65,21 @@ def test_the_calls_of_today_are_kept_for_what_is_compared_with_them_later(tmp_pa
     run = VariantRun({"one": Result(True)}, frozenset("ab"), 1.5, 2, reference=(("GET status", '{"status": "RCVD"}'),))
     ResultsFile(tmp_path / "results", "about").append((DEFAULT_BANK, 0), run)
     assert list(ResultsFile(tmp_path / "results", "about").earlier_runs) == [((DEFAULT_BANK, 0), run)]
+
+
+def test_ready_compares_with_the_calls_of_today_that_were_kept(tmp_path: Path) -> None:
+    reference, compared = (("GET status", "{}"),), []
+    ResultsFile(tmp_path / "results", "about").append(
+        (DEFAULT_BANK, 0), VariantRun({"one": Result(True)}, frozenset(), 1.5, 2, reference=reference)
+    )
+    runs = Runs(
+        lambda variant: VariantRun({"one": Result(True)}, frozenset(), 1.5, 2),
+        ResultsFile(tmp_path / "results", "about"),
+    )
+    trial = SimpleNamespace(use_as_reference=lambda run: compared.append(run.reference))
+    with pytest.raises(NothingMet):
+        collect(runs, cast(CommandRuns, trial), cast(ReadyOptions, SimpleNamespace(strength=1, seed=1)))
+    assert compared == [reference]
 
 
 def test_after_its_end_nothing_is_left(tmp_path: Path) -> None:

@@ -307,8 +307,8 @@ class Player:
         credentials = read_basic_credentials(call)
         client_id = credentials[0] if credentials else call.headers.get("client-id", "")
         ibans = shown.ibans_of.get(shown.find_grant(token or ""), [])
-        is_new = token in variables.texts or token in shown.challenge_of
-        if not token or is_new or call.status >= 400 or not ibans:
+        is_known = token in variables.texts or token in shown.challenge_of
+        if not token or is_known or call.status >= 400 or not ibans:
             return
 
         def give(bank: Bank) -> IssuedTokens:

@@ -106,7 +106,7 @@ def receive(pending: PendingRedirect, address: str) -> str:
         code = returned(address, pending.flow)
     except CallbackRefused:  # the customer said no: the page says what that means, and offers to try again
         if order is not None:
-            payments.make_attempt(order, pending).asked = None  # the next question need not wait
+            payments.find_attempt(order, pending).asked = None  # the next question need not wait
             return f"/orders/{order.number}"
         if pending.renews and owner.link is not None:
             owner.link.renewal = None  # its address was used up

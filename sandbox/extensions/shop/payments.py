@@ -173,7 +173,7 @@ def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedire
     If this fails, the order goes on without the name, because the payment itself needs no tokens. The name is not
     stored either if the details of the payment differ from the order.
     """
-    attempt = make_attempt(order, pending)
+    attempt = find_attempt(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
     if not code:
         return
@@ -206,7 +206,7 @@ def is_different(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentA
     )
 
 
-def make_attempt(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
+def find_attempt(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
     return next(attempt for attempt in order.attempts if attempt.initiation.flow.state == pending.flow.state)
 
 

@@ -135,12 +135,12 @@ def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evide
     from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
     from sandbox.extensions.vary.readiness import Evidence, run_condition
     from sandbox.extensions.vary.runs import FailsByDefault
-    from sandbox.extensions.vary.space import LISTING
+    from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING
 
     listing = runs.find_run(LISTING)
     if listing.failed:
         raise FailsByDefault(listing)
-    trial.use_as_reference(listing)
+    trial.use_as_reference(runs.find_run(DEFAULT_BANK))
     space = read_space("", "", within=True)
     verdict = judge_all(runs, space, options.strength, options.seed, tells_lies=True)
     nights = [run_condition(runs, NIGHT, name) for name in NIGHTS]

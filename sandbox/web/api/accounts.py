@@ -298,10 +298,10 @@ def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:
     assert query.before is not None
     row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.newest)
     content = orjson.dumps(row)
-    return _decode_key(_seal(mint, consent_id, content) + content)
+    return _encode_key(_seal(mint, consent_id, content) + content)
 
 
-def _decode_key(key: bytes) -> str:
+def _encode_key(key: bytes) -> str:
     return urlsafe_b64encode(key).decode().rstrip("=")
 
 
@@ -314,7 +314,7 @@ def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
         key = b""
     seal, content = key[:SEAL], key[SEAL:]
     # base64 reads past letters that it does not know
-    if _decode_key(key) != text or not hmac.compare_digest(seal, _seal(mint, consent_id, content)):
+    if _encode_key(key) != text or not hmac.compare_digest(seal, _seal(mint, consent_id, content)):
         raise make_invalid("next", "it is no key of this list", "choice 8")
     owner, currency, date_from, date_to, page_size, on, number, newest = orjson.loads(content)
     if owner != iban:
