@@ -125,8 +125,8 @@ def compute_secret(secret: str, name: str) -> str:
 
 
 def change_seed(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
-    """Returns the beginning with another seed. Removes its secret unless the server is `guarded`, so that ids and
-    tokens follow from the seed alone."""
+    """Returns the beginning with another seed. If `guarded` is true, because the server is on a network, keeps the
+    secret. Otherwise removes the secret, so that ids and tokens follow from the seed alone."""
     return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
 
 

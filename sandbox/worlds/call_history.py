@@ -8,8 +8,10 @@ With a store, the calls are written within a second. Calls that are written toge
 the server writes all. If several servers share a store, the numbers of calls come from the database, and each server
 loads the portions of the others when somebody reads the calls.
 
-An attachment is the state of another package, such as the referee. It is written with the calls, and made anew if it
-cannot be read. The bank's money does not depend on calls and attachments, so damaged ones are noted and left out.
+An attachment is the state of another package, such as the referee. A state file has the attachments beside the calls,
+and an attachment that cannot be read is made anew. A shared database has no attachments: each server makes its own from
+the observations that are stored with the calls. The bank's money does not depend on calls and attachments, so damaged
+ones are noted and left out.
 """
 
 import pickle
@@ -43,7 +45,8 @@ log = getLogger("sandbox")
 
 @runtime_checkable
 class Attachment(Protocol):
-    """The state of another package for a world. If it cannot be packed, it is lost when the world leaves memory."""
+    """The state of another package for a world. `pack` returns it as bytes, which a state file stores. If `pack` fails,
+    the state is lost when the world leaves memory."""
 
     def pack(self) -> bytes: ...
 
@@ -123,7 +126,8 @@ class CallHistory:
 
     def add(self, record: Record) -> NumberedCall[Any]:
         """Adds an answered call to the waiting calls, and returns it with its number and id. `deliver` later passes it
-        to its observer."""
+        to its observer. If servers share the world, the number is provisional: `deliver` replaces it by a number from
+        the database."""
         world = self._world
         with world.lock:
             bank = world.bank  # loads the bank and its calls if they are not in memory
@@ -216,8 +220,9 @@ class CallHistory:
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
     def is_first_use(self, axis: str, operation: str) -> bool:
-        """Returns True once for each pair of axis and operation in this world, and False from the second time on. So an
-        axis can affect only the first call of each operation."""
+        """Returns True for the first call with this pair of axis and operation, and False for each later one. So an
+        axis can affect only the first call of each operation. A state file does not store this, so the result is True
+        once more after the world was loaded again."""
         world = self._world
         if world.store is not None and world.is_shared:
             return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1
@@ -258,7 +263,8 @@ class CallHistory:
             self.touched(self)
 
     def take_unjudged(self) -> list[bytes]:
-        """Returns and removes the packed observations that no server has judged yet.
+        """Returns the packed observations that the attachments on this server do not include yet, and removes them from
+        the list.
 
         The world of a state file has such observations only if the file is a copy of a database that servers shared.
         """
@@ -277,8 +283,9 @@ class CallHistory:
         return bool(self._unwritten or self._observed)
 
     def write(self) -> bool:
-        """Stores new calls and the attachments. Returns False if the store could not be written. Returns True without
-        storing anything if the world was dropped or its calls are not loaded."""
+        """Stores new calls, and in a state file also the attachments. Returns False if the store could not be written.
+        The next call then tries again. Returns True without storing anything if the world was dropped or its calls are
+        not loaded. Any other error is logged, and also returns True, but the new calls are then not stored."""
         world, store = self._world, self._world.store
         assert store is not None
         with world.lock:
@@ -311,7 +318,8 @@ class CallHistory:
         return True
 
     def _write_portion(self, store: Store, row: int, calls: list[Exchange], observed: list[Any], oldest: int) -> None:
-        """Writes a portion of calls. Deletes the portions whose calls all have numbers up to `oldest`."""
+        """Writes a portion of calls, and deletes the portions whose calls all have numbers up to `oldest`. Writes
+        nothing if the world was dropped."""
         number = count_up(store, row, PORTIONS, 1)
         last = calls[-1].seq if calls else self.made
         packed_observations = self._pack(observed) if observed else b""

@@ -1,11 +1,12 @@
 """The clock of a world: bank time = base + rate x elapsed real time.
 
-Bank time never goes back. Without a store, or with a state file, real time is the machine's, which may be set back.
-Then a SteadyClock stops for a moment, or continues from its last time. The state file stores how far the clock came, so
-bank time does not go back after a restart either.
+Bank time never goes back. Without a store, or with a state file, real time is the machine's time, which somebody may
+set back. Therefore it is read through a SteadyClock. If the machine's time is set back by at most AHEAD seconds, the
+SteadyClock stops until the machine's time has caught up. If it is set back further, the SteadyClock continues from its
+own last time. The state file stores how far the clock came, so bank time does not go back after a restart either.
 
-If servers share a store, real time is the database's, so that all of them have the same. The last change of the world
-stores its time, and no later answer has an earlier time. Otherwise a failover could set bank time back, because the new
+If servers share a store, real time is the database's, so that all of them have the same. Each change of a world stores
+its time, and no later answer has an earlier time. Otherwise a failover could set bank time back, because the new
 database may have a clock that is behind.
 """
 
@@ -70,7 +71,8 @@ class WorldClock:
         self._has_time = False  # whether `_time` was read since the world was loaded
 
     def read_time(self) -> float:
-        """Returns the real time from which bank time is computed: the machine's or the database's."""
+        """Returns the real time from which bank time is computed. If servers share the store, it is the database's time
+        as a query last returned it, else the machine's time."""
         if self._shared is None:
             return self.machine_time()
         if not self._has_time:
@@ -88,8 +90,8 @@ class WorldClock:
         self._time = max(self._time, time)
 
     def read_now(self) -> datetime:
-        """Returns bank time as computed from the pace. While a long move of the clock runs, the bank's own time is
-        already ahead of it."""
+        """Returns bank time as computed from the pace. While a long move of the clock runs, the time of the bank itself
+        is already later."""
         return self.pace.compute_time(self.read_time())
 
     def read_real_time(self) -> datetime:
@@ -97,8 +99,8 @@ class WorldClock:
         return datetime.fromtimestamp(self.machine_time.real(), UTC)
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
-        """Sets bank time to `base` with a rate. If `base` is later than `begin`, the time before, adds the move to
-        `moves`."""
+        """Sets bank time to `base`. From then on it passes `rate` times as fast as real time. `begin` is bank time
+        before this change. If `base` is later than `begin`, adds the move to `moves`."""
         self.pace = Pace(base, self.read_time(), rate)
         if base > begin:
             self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]

@@ -25,7 +25,8 @@ MOMENTS_AT_ONCE = 100  # between two pauses
 
 def move_clock(world: World, change: ClockChange) -> None:
     """Moves the clock forward, and sets its rate. `change` gets the present bank time and returns the new time and the
-    rate. Large bulk files that fall due on the way are read before the move, while other calls enter at the old time.
+    rate. Raises a Refusal if the new time is earlier than the present time. Large bulk files that fall due on the way
+    are read before the move, while other calls enter at the old time.
 
     One move runs at a time, and the next move starts where it ended. A long move pauses between two instants, so that
     other calls can enter. If its caller has hung up, the move stops there and raises AbandonedError.
@@ -72,7 +73,8 @@ def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime
 
 def foresee_status(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
     """Returns the moment at which an initiation will have the status. Computes it on a copy of the bank, so that no
-    other call waits. Raises a Refusal if the initiation will not have the status within the time `within`."""
+    other call waits. Returns the present bank time if the initiation has the status already. Raises a Refusal if there
+    is no such initiation, or if it will not have the status within the time `within`."""
     for _ in range(files_ahead.MOST):
         unread = world.ask(lambda bank: files_ahead.find_first_unread(bank, bank.clock.now + within))
         if unread is None:

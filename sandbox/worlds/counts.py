@@ -44,7 +44,9 @@ class Limits:
             self._minutes, self._day, self._reads = dict(minutes), day, dict(reads)
 
     def count_call(self, counted: str, now: datetime, per_minute: int) -> int | None:
-        """Counts a call. Returns None if it is permitted, else the seconds of bank time to wait."""
+        """Counts a call and returns None. If `per_minute` calls were counted in this minute already, does not count it,
+        and returns the seconds of bank time until the next minute. `counted` is the text by which calls are counted,
+        such as the id of a client."""
         with self._lock:
             since, count = self._minutes.get(counted, (now, 0))
             if now - since >= MINUTE:
@@ -55,7 +57,8 @@ class Limits:
             return None
 
     def count_read(self, read_key: Read, today: date, per_day: int) -> bool:
-        """Counts a read of an account by a client while the PSU is absent. Returns whether it is permitted."""
+        """Counts a read of an account while the PSU is absent, and returns True. If `per_day` such reads were counted
+        on this day already, does not count it and returns False."""
         client, account, operation = read_key
         read_key = client, account[:ACCOUNT_MAX], operation
         with self._lock:
@@ -69,8 +72,8 @@ class Limits:
 
 
 class SharedLimits:
-    """The same counts as `Limits`, but in the database, for a world that servers share. Counting a call takes one SQL
-    statement."""
+    """The same counts as `Limits`, but in the database, for a world that servers share. One SQL statement counts a
+    call, so refused calls are counted too. This does not change which calls are permitted."""
 
     COUNT = """INSERT INTO counts VALUES (?, ?, ?, 1) ON CONFLICT (world, name) DO UPDATE SET
   since = CASE WHEN excluded.since - counts.since >= ? THEN excluded.since ELSE counts.since END,
@@ -108,8 +111,8 @@ def count_up(store: Store, row: int, name: str, count: int) -> int:
 
 
 class AxesMet:
-    """The axes whose decisions were read since the world began, and the decisions that the present call of each thread
-    has read."""
+    """The axes whose decisions were read since the world was made or was last loaded from its store, and the decisions
+    that the present call of each thread has read."""
 
     def __init__(self) -> None:
         self._read: set[str] = set()  # decisions
@@ -147,7 +150,7 @@ class AxesMet:
             return frozenset(self._first_uses)
 
     def restore_first_uses(self, uses: Iterable[tuple[str, str]]) -> None:
-        """Sets the pairs of axis and operation for which `is_first_use` has already been called. Used if this world
+        """Sets the pairs of axis and operation for which `is_first_use` returns False from now on. Used if this world
         continues from another world's snapshot: `uses` are the pairs of that world."""
         with self._lock:
             self._first_uses = set(uses)

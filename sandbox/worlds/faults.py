@@ -40,7 +40,8 @@ class FaultAnswer:
 @stored_as("CallCondition")
 @dataclass(frozen=True, slots=True)
 class CallCondition:
-    """A condition for calls. A field that is None fits every call."""
+    """A condition for calls. A field that is None fits every call. The only exception is `operation`: None does not fit
+    the EDGES."""
 
     operation: str | None = None
     client: str | None = None
@@ -50,7 +51,8 @@ class CallCondition:
     until: datetime | None = None
 
     def fits(self, operation: str, client: str | None, now: datetime) -> bool:
-        """Whether a call meets the condition, apart from `nth` and `chance`."""
+        """Whether a call meets the condition, apart from `nth` and `chance`. A condition without an operation is met by
+        every operation of the bank's interface, but not by those in EDGES."""
         if self.operation != operation and (self.operation is not None or operation in EDGES):
             return False
         if self.client not in (None, client):
@@ -169,8 +171,8 @@ class LineFault(NamedTuple):
 
 
 class ConnectionFault:
-    """Passes the faults of new connections that a tester orders to every server that listens. Each server adds a
-    listener, a function that applies a fault for its time."""
+    """Passes a fault of new connections, which a tester orders, to every server that listens. Each server adds a
+    listener: a function that applies such a fault for the ordered seconds."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -65,8 +65,9 @@ class CallHold:
     is_held_here: bool = False  # whether this server holds the call
 
     def fits(self, call: HeldCall, now: datetime) -> bool:
-        """Counts the call if it meets the condition. Returns whether the barrier is for this call: without `nth` for
-        the first such call, else for the call with that count."""
+        """Returns whether the barrier is for this call. A call that does not meet the condition is not counted, and the
+        result is False. Without `nth`, the barrier is for each counted call. With `nth`, it is only for the call with
+        that number."""
         if not self.when.fits(call.operation, call.client_id, now):
             return False
         self.met += 1
@@ -116,8 +117,8 @@ class Holds:
         return hold
 
     def claim(self, at: str, call: HeldCall) -> CallHold | None:
-        """Returns a free barrier at this place whose condition the call meets, or None. From then on the barrier
-        belongs to this call alone. `at` is one of PLACES."""
+        """Returns the first free barrier at the place `at` whose condition the call meets, or None. From then on the
+        barrier belongs to this call alone. `at` is one of PLACES."""
 
         def work(bank: "Bank") -> CallHold | None:
             waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)

@@ -141,8 +141,8 @@ class WorldRegistry:
     # Finding
 
     def get(self, name: str) -> World:
-        """Returns the world for a call. If there is no such world, makes it, or raises NOT_FOUND if worlds must be
-        declared (choice 10)."""
+        """Returns the world for a call. If there is no such world, makes it. Raises NOT_FOUND if the name is not valid,
+        or if there is no such world and worlds must be declared (choice 10)."""
         world = self._find(name)
         if world is None:
             if name != "default" and self.get("default").decisions.worlds == "declared":
@@ -239,7 +239,9 @@ class WorldRegistry:
 
     def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
         """Makes a world. Without `beginning`, uses the server's beginning, and returns the world of that name if it
-        exists. With `beginning`, replaces an existing world if `replacing`, else raises WORLD_TAKEN."""
+        exists already. With `beginning`, an existing world is replaced if `replacing`, else WORLD_TAKEN is raised.
+        Raises NOT_FOUND if the name is not valid. Raises WORLDS_FULL if there is no store and there are too many
+        worlds."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         began = self.make_beginning(name) if beginning is None else self.adapt(beginning)
@@ -256,7 +258,8 @@ class WorldRegistry:
 
     def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
         """Makes the world `as_name` as a copy of the world `name`. Copies the present world, or with `at` the world as
-        it was at that bank time."""
+        it was at that bank time. If the world `as_name` exists already, it is replaced if `replacing`, else WORLD_TAKEN
+        is raised."""
         origin = self.find(name)
 
         def begin() -> World:
@@ -271,7 +274,8 @@ class WorldRegistry:
 
     def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
         """Makes a world and adds it. Other calls that make or drop a world of this name wait meanwhile. If the world
-        exists already: returns it if `at_call`, replaces it if `replacing`, else raises WORLD_TAKEN (choice 10)."""
+        exists already, there are three cases: returns it if `at_call`, which means that a call of the world makes it;
+        else replaces it if `replacing`; else raises WORLD_TAKEN (choice 10)."""
         with self._turn(name):
             existing = self._find(name)
             if existing is not None and at_call:  # made meanwhile
@@ -310,7 +314,8 @@ class WorldRegistry:
             own_turn.set()
 
     def _demand_room(self, name: str) -> None:
-        """Refuses a new world if there are too many and no store. The world `default` always has room."""
+        """Without a store, refuses a new world if there are as many worlds as `worlds_max` permits. The world `default`
+        always has room, and so has a world that replaces another one of the same name."""
         most = self.room.worlds_max
         count = len(self._called) + len(self._coming) - 1
         if self.store is None and count >= most and name != "default" and name not in self._called:
@@ -332,8 +337,9 @@ class WorldRegistry:
         return world
 
     def _forget(self, name: str, but: int | None = None) -> None:
-        """Removes a world from memory and ends it. With a store, keeps a world whose row is `but`. That is the new
-        world that was just stored, and another caller may have loaded it already."""
+        """Removes the world of this name from memory and ends it. `but` is the row of a new world that was just stored
+        under the same name. If the world in memory is already this new world, because another caller loaded it, it
+        stays."""
         with self._lock:
             world = self._called.get(name) or self._known.get(name)
             if self.store is not None and world is not None and world.row == but:

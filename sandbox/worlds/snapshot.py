@@ -30,7 +30,8 @@ EVENTS_AT_ONCE = 200  # between two pauses; they take some milliseconds
 
 class StoredActs:
     """The acts of a stored world up to the position `until`. Each iteration reads them from the store again. `root` is
-    the position before the first act."""
+    the position before the first act. If the first acts were deleted, an iteration yields only the acts after
+    `start`."""
 
     def __init__(self, store: Store, world: int, root: LogHead, until: LogHead) -> None:
         self._store = store
@@ -44,7 +45,7 @@ class StoredActs:
 
     @cached_property
     def start(self) -> PackedCheckpoint | None:
-        """The bank before the first act that the store still has. None if no acts were deleted."""
+        """The checkpoint from which the world starts if its first acts were deleted, else None."""
         start = self._start
         return start and PackedCheckpoint(start.head.acts, start.at, zlib.compress(start.bank, 1))
 
@@ -65,7 +66,7 @@ class StoredActs:
 
 
 class WorldSnapshot(NamedTuple):
-    """The values with which a new world continues from an earlier world."""
+    """The values with which a new world continues from another world."""
 
     beginning: Beginning  # with its opening
     pace: Pace

@@ -80,8 +80,8 @@ class WorldCheck(NamedTuple):
 
 
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
-    """Checks each world and yields the result. A damaged world does not end the check. During a replay, calls
-    `step(1000)` after each 1,000 acts."""
+    """Checks each world and yields the result. A damaged world does not end the check. Acts that belong to no world
+    give a result with a fault too. During a replay, calls `step(1000)` after each 1,000 acts."""
     store.read_latest_time()  # notes damage of the stored time
     for (world,) in store.database.select(NO_WORLD):
         yield WorldCheck(f"number {world}", 0, "it has acts, and its name and beginning are missing")
@@ -127,8 +127,9 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
 
 
 def _find_fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
-    """Compares two banks: the last checkpoint with the acts after it replayed, and `bank`, which all acts gave. Returns
-    a sentence if they differ, else None. Also returns None if there is no checkpoint that this program can read."""
+    """Compares two banks: the last checkpoint with the acts after it replayed, and `bank`, which all acts gave. Reads
+    the checkpoint onto `of_checkpoint`, which is a new bank of the same world. Returns a sentence if the banks differ,
+    else None. Also returns None if there is no checkpoint that this program can read."""
     latest = Checkpoints(store).read(row.id, checkpoint.compute_program_digest())
     if latest is None or latest.head.acts > row.acts:
         return None

@@ -141,8 +141,9 @@ class World:
         return world
 
     def load(self, beginning: Beginning) -> None:
-        """Replaces the bank by a new one that is made from `beginning`, for example that of another scenario. The old
-        acts and calls are dropped, and calls that wait at a barrier continue."""
+        """Replaces the bank by a new one that is made from `beginning`. It may be the beginning of another scenario.
+        Drops the old acts and calls. Calls that wait at a barrier continue. With a store, raises NOT_FOUND if the world
+        was dropped."""
         with self.clock.moving, self.lock:
             self.follow()
             self.calls.deliver()
@@ -162,8 +163,8 @@ class World:
         """Returns a snapshot of the world, from which another world can continue. Without `at`, it has a copy of the
         present bank. With `at`, a replay computes the bank as it was at that bank time. Calls go on during the replay.
 
-        Raises a Refusal if `at` is later than now, or earlier than the world's opening or its oldest stored act. Raises
-        AbandonedError if the caller hangs up during the replay.
+        Raises a Refusal if `at` is later than now, if it is earlier than the world's opening, or if acts that the
+        replay needs were deleted. Raises AbandonedError if the caller hangs up during the replay.
         """
         with self.lock:
             now, acts = self.ask(lambda bank: bank.clock.now), self.log
@@ -251,8 +252,9 @@ class World:
     # Changing
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs one verb on the bank, and adds the act to the log. If the verb raises a Refusal, it has changed nothing
-        and no act is added, unless the refusal is `lasting`."""
+        """Runs one verb on the bank, adds the act to the log, and returns the verb's result. If the verb raises a
+        Refusal, the act is added only if the refusal is `lasting`, which means that the verb has changed the bank.
+        Otherwise the bank is as it was before."""
         assert not kwargs, "the arguments of an act are given by place"
         return self.enter(lambda bank: self.do(verb, *args))
 
@@ -320,9 +322,14 @@ class World:
         self.note_controls()
 
     def change(self, work: Callable[[Bank], T]) -> T:
-        """Runs `work` on the bank, brought up to the current time, and returns its result. Before it returns, the acts
-        and the changed controls of `work` are stored, even if `work` raises a Refusal, which is raised after that.
-        Within another call of `change`, `work` belongs to the transaction of that call."""
+        """Runs `work` on the bank, brought up to the current time, and returns its result. With a store, first stores
+        the acts and the changed controls of `work`. If `work` raises a Refusal, they are stored too, and then the
+        Refusal is raised. After any other error, the copy of a stored bank is dropped and is loaded again at its next
+        use.
+
+        Within another call of `change`, `work` only runs: the outer call has brought the bank up to the current time,
+        and stores everything at its end.
+        """
         with self.lock:
             if self.store is None:
                 return work(self._catch_up(self.bank))
@@ -432,7 +439,7 @@ class World:
 
     @property
     def acts(self) -> int:
-        """The number of acts."""
+        """The number of acts since the world began, including those that were deleted since."""
         return self._position.head.acts if self._memory_log is None else len(self._memory_log)
 
     @property
@@ -498,8 +505,8 @@ class World:
             self._follow(self.store, update)
 
     def _follow(self, store: Store, update: WorldUpdate) -> None:
-        """Applies an update to the copy in memory. Reloads the copy if the update does not continue from the copy's
-        position."""
+        """Applies an update to the copy in memory. If there is no copy, or if the update does not continue from the
+        copy's position, loads the world from the store instead."""
         self.clock.note_time(update.time)
         if update.position == self._position and self._bank is not None:
             return
@@ -540,7 +547,8 @@ class World:
         return act.verb not in ADDING_NAMES or bool(bank.settings.variants) or (due is not None and due <= act.at)
 
     def _load(self) -> Bank:
-        """Reads the world from the store: its last checkpoint, and the acts after it."""
+        """Reads the world from the store: its last checkpoint and the acts after it, and its calls if they are not in
+        memory. Returns the bank. Raises NOT_FOUND if the world was dropped, and StateFileError if it cannot be read."""
         store = self.store
         if self.dropped or store is None:
             raise Refusal(Error.NOT_FOUND, input="world")
@@ -567,7 +575,8 @@ class World:
 
     def _load_bank(self, store: Store, position: Position) -> Bank:
         """Returns the bank of the last usable checkpoint with the later acts replayed. Without a usable checkpoint,
-        replays all acts that the store has."""
+        replays all acts that the store has. Raises StateFileError if an act has another outcome than it had when it was
+        logged."""
         bank, checkpoints = make_bank(self.beginning, self.opening), Checkpoints(store)
         latest = checkpoints.read(position.world, checkpoint.compute_program_digest())
         if latest is None or latest.head.acts > position.head.acts:
