@@ -27,6 +27,7 @@ class LineFaults:
         self._until = 0.0
         self._unanswered: list[socket] = []
         self._is_closed = False
+        self._is_ending = False  # the server takes no new connection any more
         self._waking = threading.Lock()
         self._is_over = False
 
@@ -39,10 +40,10 @@ class LineFaults:
     def order(self, fault: LineFault) -> None:
         """Begins a fault, which ends by itself after `fault.seconds`. Ignores the fault if the port is already closed
         by an earlier fault. The kind ENDED closes the port, because the server is ending."""
-        if self._is_closed:
-            return  # until the fault before it is over
         if fault.kind == ENDED:
+            self._is_ending = True
             self._wake(self._stop)
+        if self._is_closed or self._is_ending:
             return
         self._fault, self._until = fault, self._listener.clock() + fault.seconds
         self._wake(lambda: self._begin(fault))
@@ -72,6 +73,8 @@ class LineFaults:
                 self._listener.trigger.pull_trigger(function)
 
     def _end(self, tries: int) -> None:
+        if self._is_ending:
+            return
         if self._is_closed and not self._listen_again():
             if tries:
                 self._end_after(BIND_AGAIN_SECONDS, tries - 1)

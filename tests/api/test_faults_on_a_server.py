@@ -251,6 +251,25 @@ def test_a_fault_of_connections_that_outlives_its_server_writes_to_no_file(app: 
         os.close(file)
 
 
+def test_a_fault_that_ends_while_the_server_ends_does_not_open_the_port_again(app: Flask) -> None:
+    server, before = make_server(app, "127.0.0.1", 0, threads=2), set(threading.enumerate())
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    app.config[LINE].order("closed", 600.0)
+    while not (timers := [one for one in set(threading.enumerate()) - before if isinstance(one, threading.Timer)]):
+        pass
+    app.config[LINE].end()
+    timers[0].function()
+    timers[0].cancel()
+    is_done = threading.Event()
+    server.trigger.pull_trigger(is_done.set)
+    assert is_done.wait(PATIENCE)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", int(server.effective_port)))
+    end(server)
+    thread.join(5)
+
+
 def test_another_server_of_the_same_program_stays_as_its_owner_made_it(port: int) -> None:
     def own(environ: dict[str, Any], start: "StartResponse") -> list[bytes]:
         start("200 OK", [("Content-Type", "text/plain")])

@@ -14,6 +14,7 @@ is not this machine, or whose header Sec-Fetch-Site names another site.
 """
 
 import ssl
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -206,8 +207,9 @@ class ProxyServer(ThreadingHTTPServer):
         self.recorder = recorder
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores the error, which usually means that a client closed its connection. Without this method, a traceback
-        would be printed."""
+        """Prints a traceback of the error, unless it is about the connection, such as a client that closed it."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class ProxyHandler(BaseHTTPRequestHandler):
