@@ -223,7 +223,7 @@ def find_moves_to(table: str, status: Status, target: Status) -> Iterator[Move]:
 
 
 def list_cancellable(table: str) -> Iterator[str]:
-    """Yields the statuses in which a DELETE is possible, each with its condition."""
+    """Yields the statuses in which a DELETE is possible, each with its condition if it has one."""
     for row in MOVES[table]:
         if row.trigger is Trigger.CANCELLED:
             yield row.source.value if row.when is None else f"{row.source.value}, {row.when.__doc__}"

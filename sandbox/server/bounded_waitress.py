@@ -482,7 +482,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
             channel.hang_up()
 
     def _waiting_channels(self) -> Iterator[BankChannel]:
-        """Returns the connections that have no call which is being answered."""
+        """Returns the connections without a call that waits for its answer."""
         return (channel for channel in list(self.active_channels.values()) if not channel.requests)
 
 

@@ -106,8 +106,9 @@ class LineFaults:
         return self._fault is not None
 
     def apply_to(self, connection: socket) -> bool:
-        """Applies the fault in force to a new connection: closes the connection, or keeps it open without an answer.
-        Returns False if no fault is in force, else True."""
+        """Applies the fault in force to a new connection, and returns True. Returns False if no fault is in force. The
+        fault `closed` closes the connection. The faults `silent` and `handshake` keep it open without an answer, or
+        close it if UNANSWERED_MAX connections are kept open already. `handshake` first sends a TLS alert."""
         if self._fault is None:
             return False
         if self._fault.kind == "handshake":

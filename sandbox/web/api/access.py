@@ -51,7 +51,8 @@ def list_languages(call: Call) -> tuple[tuple[str, ...], ...]:
 
 def read_scope(call: Call) -> tuple[str, str | None]:
     """Returns the scope of the consent, and the IBAN of the account if the scope needs one, else None. Version 4 has
-    the scope AIS, without an account. Version 3 has the scope CAF, with an account."""
+    the scope AIS, without an account. Version 3 has the scope CAF, with an account. Refuses every other combination, an
+    invalid IBAN, and, if the axis `caf_role` is `own`, a client without the role CAF."""
     scope = call.read_query("scope") if call.decisions.scope_in == "query" else call.read_header("Scope")
     name = call.decisions.caf_account
     iban = call.read_query(name)
@@ -91,8 +92,9 @@ def token(bank: Bank, call: Call) -> ReplyContent:
 
 
 def read_form(call: Call) -> dict[str, str]:
-    """Returns the fields of the form. Refuses a form that lacks a field which its grant type requires. Also refuses a
-    field that belongs to another grant type. Ignores fields that OAuth does not know."""
+    """Returns the fields of the form. Refuses a chunked body, an unknown grant type, and a field that comes twice.
+    Refuses a form that lacks a field which its grant type requires, or that has a field of the other grant type.
+    Ignores fields that belong to neither grant type."""
     environ = call.request.environ
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise Refusal(

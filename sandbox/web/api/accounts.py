@@ -148,8 +148,9 @@ def account(bank: Bank, call: Call) -> Answer:
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
-    """Replies with a page of transactions. If the PSU must authenticate again first, refuses the call. The refusal
-    contains a new address at which the PSU does this."""
+    """Replies with a page of transactions. Refuses the call if the PSU must authenticate again before it can be
+    answered. The refusal usually has a new address at which the PSU does this. The axis `old_dates_without_sca` decides
+    what happens to old transactions."""
     transaction_query, in_header = read_transaction_query(call), call.decisions.sca_token_request == "header"
     sca_token = call.read_header("SCA-Token") if in_header else call.read_query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
@@ -188,8 +189,9 @@ def describe_old_authentication(bank: Bank) -> str:
 
 
 def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_token: str | None) -> Answer:
-    """Returns the page of transactions. If the PSU must authenticate again first, returns a function that raises the
-    refusal."""
+    """Returns the reply with a page of transactions. If the PSU must authenticate again before that, returns a function
+    that makes a new address and raises the refusal, because this function only reads the bank. Raises every other
+    refusal itself."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     account_read = statements.demand_granted_account(bank, grant, logical_id)
     query = read_query(bank, grant, account_read.iban, transaction_query)
@@ -257,8 +259,9 @@ def read_transaction_query(call: Call) -> TransactionQuery:
 
 def read_query(bank: Bank, grant: Grant, iban: str, transaction_query: TransactionQuery) -> Query:
     """Returns the query for a page. Without the parameter `next`, this is the query of a first page. With `next`, it is
-    the query that this key contains. The other parameters are then ignored, but they must be valid. Under the axis
-    `next_alone` they must also have the same values as for the first page."""
+    the query that this key contains. The other parameters are then not used, but they must be valid. If the axis
+    `next_alone` is `needs_filters`, `date_from`, `date_to` and `currency` must also have the same values as for the
+    first page."""
     currency = transaction_query.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if transaction_query.next is not None:
         query = read_key(bank.mint, grant.consent_id, iban, transaction_query.next)

@@ -62,9 +62,9 @@ class Hosts:
     public: HostOrigin | None = None
 
     def is_own_name(self, host: str) -> bool:
-        """Whether a Host header names this server. Its names are those of --allowed-hosts and --public-url, the address
-        that it listens on, and loopback names. If it does not listen on a loopback address, private names
-        (`is_private`) count too."""
+        """Whether a Host header names this server. Its names are those of --allowed-hosts (every name, if that has `*`)
+        and --public-url, the address that it listens on, and loopback names. If it does not listen on a loopback
+        address, private names (`is_private`) count too."""
         name = find_name(host)
         if name is None:
             return False
@@ -96,7 +96,8 @@ class Hosts:
 
 def read_hosts(text: str) -> frozenset[str]:
     """Reads a list of host names such as `bank.example, .internal.example`. A leading dot stands for all names below
-    that domain. Raises ValueError if an entry is not a host name, for example because it has a port."""
+    that domain, and `*` stands for every name. Raises ValueError if an entry is not a host name, for example because it
+    has a port."""
     names = frozenset(part.strip().lower().rstrip(".") for part in text.split(",") if part.strip())
     for name in names:
         if name != ANY and LISTED.fullmatch(name) is None and not is_address(name):
@@ -250,8 +251,8 @@ def is_callback_page(request: Request, uri: str) -> bool:
 
 def list_own_addresses(request: Request, hosts: Hosts) -> tuple[str, ...]:
     """Returns the known addresses of this server: the address to which the caller connected, the address that the
-    server listens on, and the port of the controls. Returns none if the call did not come through the server's own
-    socket."""
+    server listens on, and the address of the controls if they have a port of their own. Returns none if the call did
+    not come through the server's own socket."""
     connected_to: str = request.environ.get("sandbox.listens", str)()
     if not connected_to:
         return ()

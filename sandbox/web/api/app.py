@@ -100,9 +100,10 @@ class WorldPath:
     """WSGI middleware that moves the prefix /worlds/{name} from the path to SCRIPT_NAME, so that the same routes serve
     every world.
 
-    It sets PATH_INFO to the path as the caller wrote it, with its percent escapes. The routes match that path. The
-    framework fails for a query with bytes that are not UTF-8, so the middleware escapes all bytes of a query that are
-    not ASCII.
+    It sets PATH_INFO to the path as the caller wrote it, with its percent escapes. The routes match that path. If the
+    request line has an absolute address, its host replaces the header Host. A request to the host of --public-url gets
+    the scheme of that address. The framework fails for a query with bytes that are not UTF-8, so the middleware escapes
+    all bytes of a query that are not ASCII.
     """
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
@@ -378,8 +379,9 @@ def answer_from_memory(view: View, call: Call) -> Response | None:
     acts.
 
     Returns None if newer acts could lead to another answer, so that the call must be answered again. This is so if the
-    call was refused before it entered the world, or if the settings have changed since. It is also so in a world with
-    faults, barriers, certificates, or axes that are not at their default, because these affect the first checks.
+    call was refused before it entered the world, or if the settings have changed since its first checks. It is also so
+    in a world with faults, barriers, certificates, or axes that are not at their default, because these affect the
+    first checks.
     """
     has_entered = False
 
@@ -465,8 +467,8 @@ def tell_listeners(observers: Observers, response: Response) -> Response:
 
 
 def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
-    """Stores the record of the call. Then changes the reply as the variants of the world say, which are its axes that
-    are not at their default. Does not change the reply of a fault rule."""
+    """Stores the record of the call, and delivers the records of its world if they are due. Changes the reply after its
+    record was stored. The axes that are not at their default decide how. Does not change the reply of a fault rule."""
     varied_call = call if call is not None and call.decisions.variants and "sandbox.fault" not in environ else None
     due_world = keep_record(environ, response, call, observers)
     if varied_call is not None:

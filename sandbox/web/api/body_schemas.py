@@ -1,5 +1,5 @@
 """Makes a marshmallow schema for each body in the table of contract/fields. The schemas read the bodies and document
-them. The rows of the table also make the functions that write the details of an initiation into a reply.
+them. The functions that write the details of an initiation into a reply are made from this table too.
 
 A body is read in two steps. The first parses strict JSON, because parsers disagree on anything else. The second applies
 the schema. Its dates and numbers are stricter than those of the library. Some banks accept unknown fields, or amounts
@@ -75,7 +75,7 @@ class NumberOrText(fields.Field[str]):
 
 def make_field(row: Field) -> fields.Field[Any]:
     """Returns the marshmallow field for a row of the table. The field also has the `note` and the `clause` of the row,
-    for the documents."""
+    which the OpenAPI documents show."""
     more: dict[str, Any] = {"required": row.demanded, "metadata": list_notes(row)}
     match row.kind:
         case TextKind(longest, pattern, fault):
@@ -148,8 +148,8 @@ _SCHEMAS: dict[str, type[Schema]] = {}
 
 
 def _make_schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) -> type[Schema]:
-    """Returns the schema of an object. If two bodies have the same object, they share one schema, and the document has
-    it only once."""
+    """Returns the schema of an object. Two bodies that have the same object share one schema, so that the OpenAPI
+    document shows it only once."""
     schema = _SCHEMAS.setdefault(name, base.from_dict(parts, name=name))
     assert list(schema._declared_fields) == list(parts), f"{name} has two shapes"
     return schema
@@ -231,7 +231,7 @@ WRITERS = {
 
 def list_order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
     """Returns the fields of an initiation as they were sent (choice 5). Leaves out fields without a value. `debtor` is
-    the account in the body, or the account that the customer picked."""
+    the account in the body, or the account that the customer picked, or None if there is none yet."""
     values = {}
     for name, write in WRITERS[type(record)]:
         source = debtor if name == DEBTOR else record
@@ -316,7 +316,7 @@ class BodyReader:
 
     def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
         """Returns the values of a body. Refuses a body that has a fault, and names its first fault. Does not refuse
-        faults that this bank ignores because of an axis."""
+        faults that the bank of `call` ignores because of an axis. Without `call`, refuses every fault."""
         if not isinstance(content, dict):
             raise make_invalid("body", "it must be a JSON object")
         try:

@@ -102,9 +102,10 @@ def list_arguments(call: Call) -> tuple[str, Kind, str, bool]:
 
 
 def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
-    """Replies with the status of a file. If the file waits for its first signature and has no valid SCA address,
-    returns a function that makes a new address and calls this view again. `fresh` is then the token of the new address.
-    The reply shows this address even if it has expired in the meantime."""
+    """Replies with the status of a file. A file that waits for its first signature also gets an SCA address. If it has
+    no valid one, or if the axis `address_at_status` asks for a new one each time, returns a function that makes the
+    address and calls this view again. `fresh` is then the token of the new address. The reply shows this address even
+    if it has expired in the meantime."""
     client_id, kind, reference, external = list_arguments(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id

@@ -2,9 +2,9 @@
 the counts, and the listeners of extensions (choice 10).
 
 Theory. A reply must not wait for the observers, and must not change with them. So a call leaves one plain record, which
-waits in its world. A record is delivered at once if it is large, or if the observers need the bank's day to judge it.
-Other records are delivered when 16 wait, when somebody reads the list of calls, or before an act that could change what
-the observers find. So the findings do not depend on when a record was delivered.
+waits in its world. A record is delivered at once if it is large, if the observers need the bank's day to judge it, or
+if the server writes an access log. Other records are delivered when 16 wait, when somebody reads the list of calls, or
+before an act that could change what the observers find. So the findings do not depend on when a record was delivered.
 
 Often a later call delivers the record. That call must not fail because an observer fails. So the failure of an observer
 is logged under the Request-ID of the record, and the other observers and the other records go on.
@@ -136,7 +136,7 @@ def _list_facts(call: Call) -> tuple[Any, ...]:
 
 
 def read_request_id(environ: dict[str, Any]) -> str:
-    """Returns the Request-ID that the caller sent, or an empty text if it is not a UUID."""
+    """Returns the Request-ID that the caller sent, or an empty text if it is not a UUID of version 4."""
     request_id: str = environ.get("HTTP_REQUEST_ID", "")
     return request_id if UUID_4.match(request_id) else ""
 
@@ -155,7 +155,7 @@ Announce = Callable[[Exchange, str, float], None]
 
 
 class CallListener(NamedTuple):
-    """The functions of an extension that are called with every answered call, in order."""
+    """The functions by which an extension observes answered calls."""
 
     name: str
     on_calls: Callable[[World, Bank, Calls], None]  # calls of the bank's interface
@@ -229,8 +229,8 @@ def make_exchange(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
 
 
 def find_error(exchange: Exchange) -> dict[str, str | None]:
-    """Returns the values of `error` and `error_code` in the reply to a refused call. Both are None if the call was
-    accepted."""
+    """Returns the bank's usual values of `error` and `error_code` for a refused call. Both are None if the call was not
+    refused."""
     row = Error[exchange.error].value if exchange.error else None
     return {"error": row and row.error, "error_code": row and row.code}
 
@@ -296,8 +296,8 @@ def make_json_value(value: object) -> object:
 
 def list_variants_met(call: CallRecord) -> str:
     """Returns the axes that are not at their default and whose value the call read, as `axis=value` with blanks
-    between. Axes that change a setting always count, because a setting such as a time limit has its effect after the
-    call that reads it."""
+    between. The axes in EVERYWHERE always count, because every call reads them. Axes that change a setting always count
+    too, because a setting such as a time limit has its effect after the call that reads it."""
     if not call.variants:
         return ""
     axes_met = call.met | EVERYWHERE

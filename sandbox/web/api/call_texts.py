@@ -20,7 +20,7 @@ WORDS = {word.title(): word for word in ("ID", "URI", "SCA", "PSU", "IP", "Payme
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """A request or a reply as text. `cut` says which part is missing, and is empty if it is complete."""
+    """A request or a reply as text. `cut` says which part is missing, and is empty if nothing is missing."""
 
     headers: list[tuple[str, str]]
     body: str

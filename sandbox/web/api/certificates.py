@@ -37,8 +37,9 @@ def demand_certificate(
     role: str | None,
     now: datetime,
 ) -> None:
-    """Refuses a caller whose certificate is missing, is not trusted, or lacks the PSD2 role that the call needs. If the
-    call names a client, refuses a certificate of another organisation than the client's."""
+    """Refuses a caller whose certificate is missing, is not trusted, or lacks the PSD2 role that the call needs.
+    Refuses every caller if the server was started without --pki. If the call names a client, refuses a certificate of
+    another organisation than the client's."""
     try:
         if trust is None:
             raise Untrusted("the server was started without --pki, so it trusts nobody")

@@ -137,8 +137,9 @@ def make_method_refusal(allowed: list[str]) -> Refusal:
 
 
 def make_unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
-    """Makes the reply to a request that the server could not read. `status` is the status that the server chose. For a
-    status that is not in UNREAD, the server itself has failed, and the reply is a 500."""
+    """Makes the reply to a request that the server could not read. `refusal` is the reason, if the server knows it.
+    Without it, `status` decides, which is the status that the server chose. For a status that is not in UNREAD, the
+    server itself has failed, and the reply is a 500."""
     error, name, reason = UNREAD.get(status, (Error.INTERNAL, "", ""))
     response = make_refusal_response(refusal or Refusal(error, input=name, why=reason))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
@@ -172,8 +173,8 @@ def choose_refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]
 
 
 def translate_refusal(refusal: Refusal, accept_language: str) -> str | None:
-    """Returns a sentence in French or Dutch that names the wrong input, if the caller prefers one of these languages.
-    Returns None for other languages."""
+    """Returns the sentence of the error in French or Dutch, as the caller prefers, with the name of the wrong input if
+    there is one. Returns None if the caller accepts neither language."""
     language = choose_screen_language(read_languages(accept_language))
     if language is None:
         return None

@@ -78,9 +78,10 @@ class Cut(ConnectionError):
 
 
 def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
-    """Returns the reply to a call to which a fault rule applies. This is the reply that the rule orders, or else the
-    reply of `view`, perhaps changed or cut by the rule. If the rule orders a delay, waits after the view, when no lock
-    is held."""
+    """Returns the reply to a call to which a fault rule applies. If the rule orders a reply, returns this reply and
+    does not call `view`. Otherwise returns the reply of `view`. The rule may also order that the reply is changed or
+    cut, that it comes late, or that connections fail from now on. A late reply waits after the view, when no lock is
+    held."""
     with reserve_worker(request.environ) if fault.delay else nullcontext():
         response = _make_ordered_reply(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
         if fault.change is not None and response.content_type == MEDIA:
@@ -165,7 +166,8 @@ def _change_body(body: bytes, change: str) -> bytes:
 
 
 def reshape(value: Any, *, new_fields: bool = False, reversed_keys: bool = False) -> Any:
-    """Returns the value with a new field added to each object, or with the keys of each object in reversed order."""
+    """Returns the value with new fields in each object (`new_fields`), with the keys of each object in reversed order
+    (`reversed_keys`), or with both."""
     if isinstance(value, dict):
         rows = [
             (name, reshape(item, new_fields=new_fields, reversed_keys=reversed_keys)) for name, item in value.items()
@@ -186,7 +188,8 @@ class HangingUp(Response):
 
 def _cut(response: Response, place: str) -> Response:
     """Returns a reply that breaks off: before its first byte if `place` is `before`, else in the middle of its body.
-    The error is raised while the body is sent, because the framework would turn an error in the view into a 500."""
+    With `reset`, the connection ends with a reset (RST). The error that ends the connection is raised while the body is
+    sent, because the framework would turn an error in the view into a 500."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
     reset = request.environ.get("sandbox.reset")
@@ -381,7 +384,8 @@ def apply_reply_variants(call: Call, response: Response) -> None:
 
 
 def write_body_variant(call: Call, body: bytes) -> bytes:
-    """Returns the JSON written in another form, if axes ask for it. Returns the same object if no axis changes it."""
+    """Returns the JSON written in another form, if axes ask for it. Returns the object `body` itself if no axis changes
+    it."""
     new_fields = call.decisions.unknown_fields == "everywhere"
     reversed_keys = call.decisions.key_order == "reversed"
     digits = call.decisions.number_digits

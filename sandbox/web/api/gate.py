@@ -53,8 +53,8 @@ MEDIA = {key: BY_NAME[key[0]].list_media(key[1]) for key in OFFERED}  # of the b
 
 
 def check_product(call: Call) -> None:
-    """Refuses a product that the operation does not have (service 4.1). Refuses DELETE for a product that cannot be
-    deleted."""
+    """Refuses a product that the operation does not have (service 4.1). Refuses DELETE for a product whose payments
+    cannot be deleted (service 3.4)."""
     product = call.path["product"]
     if (call.operation.name, product) not in OFFERED:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
@@ -84,7 +84,8 @@ def check_accept(call: Call) -> None:
 
 def check_language(call: Call) -> None:
     """Chooses the language of the bank's pages for this call. Refuses with 406 if Accept-Language is missing or names
-    no known language (service 7.3)."""
+    no known language (service 7.3). If the axis `language_region` is `406`, a language with a region, such as `fr-BE`,
+    is not known."""
     header = call.environ.get("HTTP_ACCEPT_LANGUAGE") or ""
     languages = headers.read_languages(header)
     if "-" in header and call.decisions.language_region == "406":
@@ -114,8 +115,10 @@ def check_request_id(call: Call) -> None:
 
 
 def check_client(call: Call, bank: Bank) -> None:
-    """Finds the client of the call. Refuses a client that is not registered, not active, or without the role that the
-    call needs. Then counts the call for the limits, and refuses a Request-ID that was used for another call."""
+    """Finds the client of the call by the header Client-ID. If the header is missing and the axis `client_id_elsewhere`
+    is `optional`, finds the client by the access token. Refuses a call without a client, and a client that is not
+    registered, not active, or without the role that the call needs. Counts the call of any other client for the limit
+    per minute, and refuses a Request-ID that was used for another call."""
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
         name = headers.find_client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
@@ -182,8 +185,9 @@ def check_challenge(call: Call, bank: Bank) -> None:
 
 
 def check_signature(call: Call, bank: Bank) -> None:
-    """Verifies Digest, Date and Signature of initiations (choice 9). In the mode `lenient`, verifies only the headers
-    that were sent."""
+    """Verifies Digest, Date and Signature of initiations (choice 9). If the setting `signatures` is `strict`, refuses a
+    call that lacks one of them. If it is `lenient`, verifies only the headers that were sent. If it is `off`, verifies
+    nothing."""
     mode = call.decisions.signatures
     if mode == "off":
         return
@@ -248,8 +252,8 @@ def check_query(call: Call, bank: Bank) -> None:
 
 
 def check_reads(call: Call, bank: Bank) -> None:
-    """Refuses a read of an account if its daily limit is reached and the PSU is not involved. A further page does not
-    count as a read. A new day begins at midnight in Brussels."""
+    """Refuses a read without the PSU, if the client has reached the daily limit of such reads for this account and
+    operation. A further page does not count as a read. A new day begins at midnight in Brussels."""
     most = call.decisions.reads_per_day
     if not most or call.read_query("psu_involved") == "true" or call.read_query("next"):
         return

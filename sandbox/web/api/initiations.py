@@ -67,8 +67,8 @@ def _initiate_version_1(call: Call, content: Any) -> ReplyContent:
 
 
 def status(bank: Bank, call: Call) -> ReplyContent:
-    """Replies with the status. The call needs no token. But if a token is sent, the payment must belong to the PSU of
-    the token (choice 2)."""
+    """Replies with the status of an initiation. The call needs no token. But if a token is sent, the initiation must
+    belong to the PSU of the token (choice 2)."""
     initiation = find_own(bank, call, call.grant.customer if call.grant else None)
     call.subject = initiation.id
     return ReplyContent(replies.make_status_content(initiation.id, initiation.status.value, initiation.reason))
@@ -117,8 +117,9 @@ def cancellation(bank: Bank, call: Call) -> Response:
 
 @contextmanager
 def replace_conflict(call: Call) -> Iterator[None]:
-    """Within the block, replaces a refusal that has the status 409 by one with 400 or 404. The bank refuses an
-    ambiguous reference with 409, but the service does not give DELETE this status (service 4.4, choice 5)."""
+    """Within the block, replaces a refusal that has the status 409. The new refusal has 404 if the axis
+    `ambiguous_delete` is `404`, else 400. The bank refuses an ambiguous reference with 409, but the service does not
+    give DELETE this status (service 4.4, choice 5)."""
     try:
         yield
     except Refusal as refusal:
@@ -140,8 +141,8 @@ def read_body(call: Call) -> bytes:
 
 
 def is_external(call: Call) -> bool:
-    """Whether the query says EXTERNAL: the path then has the TPP's own reference. The default is INTERNAL: the path has
-    the bank's id (choice 5)."""
+    """Whether the path has the TPP's own reference (EXTERNAL) and not the bank's id (INTERNAL, the default). A query
+    parameter says which. Refuses any other value of this parameter (choice 5)."""
     parameter = call.kind.id_type
     id_type = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
     if id_type not in ID_TYPES:

@@ -107,7 +107,8 @@ def link(href: str) -> dict[str, Any]:
 
 class Reply(Response):
     """A response whose headers are complete. It skips the framework's correction of headers, because that takes a tenth
-    of the time of a reply."""
+    of the time of a reply. Uses the correction only for a reply that has no body, or that has a Location with unusual
+    characters."""
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
         location = self.headers.get("Location")

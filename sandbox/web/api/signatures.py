@@ -48,8 +48,8 @@ def list_mistaken_texts(body: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def name_mistaken_text(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
-    """Returns the name of the first text that makes `holds` true, of the texts that clients sign by mistake in the
-    place of the body. Returns None if no text does."""
+    """Clients sometimes sign another text than the body by mistake. Returns the name of the first such text for which
+    `holds` is true, or None if there is none."""
     return next((name for name, other in list_mistaken_texts(body) if other != body and holds(other)), None)
 
 
@@ -161,8 +161,8 @@ def demand_digest(header: str, body: bytes) -> None:
 
 
 def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], tolerance: timedelta) -> None:
-    """Refuses a Date that is neither an IMF-fixdate nor ISO 8601. Also refuses a Date that differs by more than
-    `tolerance` both from the bank's time and from real time."""
+    """Refuses a Date that is neither an IMF-fixdate nor ISO 8601, or that has no time zone. Also refuses a Date that
+    differs by more than `tolerance` both from the bank's time and from real time."""
     sent_date = _read_date(header)
     if abs(sent_date - bank) > tolerance and abs(sent_date - (real := real_time())) > tolerance:
         try:
@@ -205,8 +205,8 @@ def _write_iso(when: datetime) -> str:
 
 def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> None:
     """Refuses a Signature that is not a valid compact JWS over the body. The JWS may contain the body (attached) or
-    leave it out (detached). `certified` returns the key of a certificate, and refuses a certificate that is not a
-    trusted QSealC."""
+    leave it out (detached). `keys` are the client's registered keys. `certified` returns the key of a certificate, and
+    refuses a certificate that is not a trusted QSealC."""
     parts = header.split(".")
     if len(parts) != 3:
         hint = explain_shape(header)
@@ -236,7 +236,8 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
 
 def demand_form(header: str, over: str) -> None:
     """Refuses an attached signature if the bank takes only detached signatures, and a detached signature if it takes
-    only attached ones."""
+    only attached ones. `over` is the value of the axis `signature_over`. With its values `body` and `headers`, the bank
+    takes both kinds."""
     payload = header.split(".")[1:2]
     if over == "detached" and any(payload):
         raise make_refusal("Signature", "its payload part is not empty: this bank takes detached signatures")
@@ -297,7 +298,7 @@ def _demand_payload(part: str, body: bytes) -> None:
 
 def _find_key(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
     """Returns the key of a signature, and a name of the key for errors. It is the client's registered key that `kid`
-    names. If there is none, it is the key of the certificate in `x5c`."""
+    names. If there is none, it is the key of the certificate in `x5c`. Refuses a signature that has neither."""
     kid = protected.get("kid")
     by_id = {row["kid"]: row for row in map(json.loads, keys)}
     if isinstance(kid, str) and kid in by_id:

@@ -57,8 +57,8 @@ def _read_counterparty(value: Any) -> tuple[str | None, str | None]:
 
 
 def _read_communication(value: Any) -> tuple[str, bool]:
-    """Returns the text of a communication, and whether it is a structured one. Raises ValueError for any other
-    value."""
+    """Returns the text of a communication, and whether it is a structured one. Raises ValueError for a text that is
+    neither a structured communication nor a valid free text."""
     text = read_text(value)
     structured = read_structured(text) if text.startswith("+++") else None
     if structured is None and not is_free_text(text):

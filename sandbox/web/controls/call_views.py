@@ -133,9 +133,9 @@ class KeptCalls:
         return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
-        """Returns a text about the call with the fewest differences from the conditions, and about these differences.
-        If several calls have equally few, takes the last of them. Returns an empty text if there are no calls or no
-        differences."""
+        """Looks at the calls after the number `after`. Returns a text about the call with the fewest differences from
+        the conditions, and about these differences. If several calls have equally few, takes the last of them. Returns
+        an empty text if there are no calls or no differences."""
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:
@@ -164,7 +164,8 @@ def _demand_contents(possible: list[Exchange]) -> None:
 
 def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
     """Raises a Refusal if fewer or more calls fit than `times` says, or if calls did not come in the order of
-    `in_order`."""
+    `in_order`. Also refuses a body that has both fields, and a question that the stored contents cannot answer. Without
+    both fields, at least 1 call must fit."""
     matcher = dict(body)
     times, order = matcher.pop("times", None), matcher.pop("in_order", None)
     if order is None:
@@ -293,8 +294,9 @@ def find_remedy(call: Exchange) -> str | None:
 
 
 def list_moves_before(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
-    """Yields the last moves that led the initiation to the status that it had when the call was judged. If a move
-    happened because funds were missing, adds the balance that was too low."""
+    """Yields the last moves (at most MOVES_SHOWN) that led the initiation to the status that it had when the call was
+    judged. Yields nothing for a call that is about no initiation. If a move happened because funds were missing, adds
+    the balance that was too low."""
     subject = bank.find_subject(call.subject) if call.subject else None
     if subject is None:
         return

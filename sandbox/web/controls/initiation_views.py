@@ -94,7 +94,7 @@ ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
 
 def list_days(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     """Returns the executions of a standing order until now. If the order is active, adds at most the next DAYS_AHEAD
-    executions."""
+    executions. Leaves out an execution that the bank skips because its month lacks the day."""
     end = order.next_number
     if order.status in ACTIVE:
         last = standing_orders.find_last_execution(order)
@@ -111,8 +111,8 @@ def list_days(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
 
 
 def _describe_outcome(execution: Execution | None) -> dict[str, Any]:
-    """Returns the result of an execution. If the order was not executed on the planned day, the state is `passed
-    over`."""
+    """Returns the result of an execution as fields of a row. Its state is `executed` or `failed`. If `execution` is
+    None, because nothing was executed on the planned day, the state is `passed over`."""
     if execution is None:
         return {"state": "passed over"}
     state = "executed" if execution.amount else "failed"

@@ -84,9 +84,9 @@ class Attempts:
         self._waiting = 0
 
     def is_right(self, shown_key: str, right_key: str, address: str, wait: Wait | None) -> bool:
-        """Whether the key is right. Returns True at once. Returns False after a delay, if the network has sent many
-        wrong keys. Raises Refusal if the reply to another wrong key of the same network is still delayed, or if too
-        many replies to other networks are.
+        """Whether the key is right. Returns True at once. Returns False after a delay if the network has sent many
+        different wrong keys, else at once. Instead of a delay, raises Refusal if the reply to another wrong key of the
+        same network is still delayed, or if too many replies to other networks are delayed.
 
         `wait` waits without keeping a worker (thread) of the server. Without `wait`, only one wrong key can be delayed
         at a time.
@@ -159,7 +159,8 @@ def find_network(address: str) -> str:
 def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
     """Makes the application check Host, Origin and key of each call before its view runs. The routes in `bank` are not
     checked. The routes in `pages` are pages of the console. Their key is not checked here, because they ask for it
-    themselves."""
+    themselves. A browser that opens the documentation without the key is redirected to the console's form for the
+    key."""
     app.extensions[ATTEMPTS] = attempts
 
     def demand_entry() -> Response | None:

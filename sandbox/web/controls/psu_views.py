@@ -1,4 +1,4 @@
-"""Views that act as the customer without a browser.
+"""Views that act as the customer without a browser, and that list the callbacks to which customers were sent.
 
 Two further views are for ready-made OAuth clients. They publish metadata and offer an authorization endpoint, because
 the bank itself has neither (choice 10).
@@ -78,8 +78,8 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 class Arrivals:
-    """Whether and how often the browser of a customer came back to the TPP, for each callback. The fault rules decide
-    this when the callback is first listed. The decision is stored here."""
+    """Whether and how often the browser of a customer came back to the TPP, for each callback. The fault rules and axes
+    decide this when the callback is first listed. What they decided is stored here."""
 
     def __init__(self, ways: dict[int, WayBack] | None = None) -> None:
         self._ways = ways or {}
@@ -93,7 +93,7 @@ class Arrivals:
             return [self._make_row(world, callback) for callback in callbacks]
 
     def forget(self, before: int) -> None:
-        """Drops the decisions about callbacks that the bank no longer has."""
+        """Drops what is stored about callbacks that the bank no longer has: those with a number below `before`."""
         self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
 
     def _make_row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
@@ -104,8 +104,9 @@ class Arrivals:
 
 
 def unpack_arrivals(content: bytes | None) -> Arrivals:
-    """Returns the decisions in the stored content. If there is no content or it cannot be read, returns an object
-    without decisions, so that the fault rules decide again."""
+    """Returns, from the stored content, what the fault rules and axes decided about each callback: the address and the
+    number of visits. If there is no content or it cannot be read, returns an empty Arrivals, so that the rules and axes
+    decide again."""
     with suppress(ValueError, TypeError):
         if content is not None:
             return Arrivals({seq: WayBack(address, times) for seq, address, times in orjson.loads(content)})
@@ -113,8 +114,8 @@ def unpack_arrivals(content: bytes | None) -> Arrivals:
 
 
 def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
-    """Lists the callbacks after the number `since`. The fault rules also decide about the callbacks up to `since`,
-    because the `nth` of a fault rule counts all callbacks."""
+    """Lists the callbacks after the number `since`, or all callbacks if it was not sent. The fault rules are also
+    applied to the callbacks up to `since`, because the `nth` of a fault rule counts all callbacks."""
     notes = world.ask(lambda bank: tuple(bank.callbacks))
     arrivals = world.calls.attach("arrivals", unpack_arrivals)
     assert isinstance(arrivals, Arrivals)
@@ -154,8 +155,8 @@ def authorize(world: World, request: Request) -> Response:
     """Answers an authorization request (RFC 6749, 4.1.1). Asks the bank for a consent address, and redirects the
     browser to it.
 
-    Redirects the browser to the callback address if there is an error. But if the client is unknown or has not
-    registered the callback address, raises Refusal instead.
+    If there is an error, redirects the browser to the callback address with the error. But if the client is unknown or
+    has not registered the callback address, raises Refusal instead.
     """
     client, callback = world.ask(_read_client_and_callback, request)
     state = request.args.get("state")

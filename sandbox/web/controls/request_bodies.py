@@ -105,8 +105,8 @@ def read_sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
 
 
 def choose_scenario(value: Any, field: str) -> Scenario:
-    """Returns the scenario for a value of the body `field`. An object is a whole scenario. A text is the name of a
-    shipped scenario."""
+    """Returns the scenario that the field `field` of a body asks for. If `value` is an object, it is a whole scenario.
+    If it is a text, it is the name of a shipped scenario."""
     if isinstance(value, dict):
         with refuse_as(field):
             return read_content(value, field)

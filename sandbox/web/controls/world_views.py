@@ -59,7 +59,7 @@ def make_world_row(world: World) -> dict[str, Any]:
 
 def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[str, Any]:
     """Makes a world. If the body leaves out a value, the value comes from the options with which the server was
-    started. `clock` has the same form as in a scenario (choice 13)."""
+    started. The field `clock` has the same form as in a scenario (choice 13)."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -189,8 +189,8 @@ def write_in_portions(lines: Generator[bytes]) -> Generator[bytes]:
 
 
 def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """Imports a world from the body. Its name is `as` in the query. If that is missing, it is the world in the path of
-    the call, unless that is `default`. Otherwise it is the name in the file."""
+    """Imports a world from the body. The world gets the name in the parameter `as` of the query. If that is missing, it
+    gets the name of the world in the path of the call. If that is `default`, it gets the name in the file."""
     here = str(request.environ["sandbox.world"])
     try:
         first_name, life = read_export(BytesIO(request.get_data()), worlds.machine_time)

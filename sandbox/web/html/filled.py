@@ -113,9 +113,9 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = 
 def list_edits(
     form: Form, typed: MultiDict[str, str], field: str = "", reason: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Yields the changes of the page that put the sent values into a form. Each change has the beginning and the end of
-    the old text, and the new text. Leaves a field as it is if it was not sent, but unchecks a checkbox or a radio
-    button."""
+    """Yields the changes of the page that put the sent values `typed` into a form, and `reason` before the refused
+    field `field`. Each change has the beginning and the end of the old text, and the new text. Leaves a field as it is
+    if it was not sent, but unchecks a checkbox or a radio button."""
     select = ""
     for tag in form.tags:
         name, field_error, more = tag.get("name"), "", dict[str, str]()
