@@ -21,10 +21,11 @@ def open_bank(
     rules: tuple[ScenarioRule, ...] = (),
     secret: str = "",
 ) -> Bank:
-    """Makes a bank at the moment of its opening. Its past is generated on first use. Banks with the same fixtures, seed
-    and opening day share it.
+    """Makes a bank at the moment of its opening. The bank's past is generated on first use. Banks with equal pasts
+    share one object.
 
-    If the setting `life` is on, the past includes what was booked on the opening day before the opening.
+    If the setting `life` is on, the past includes the habits of the opening day whose hour has come, and habits
+    continue after the opening. Otherwise the past ends before the opening day, and habits do not continue.
     """
     first_day, on = find_brussels_date(opening), settings.life == "on"
     runs = count_runs_before(opening) if on else 0

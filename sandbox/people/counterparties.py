@@ -24,7 +24,8 @@ class Counterparty(NamedTuple):
 
 
 class CounterpartyRole(NamedTuple):
-    """The relation of a counterparty to a customer, and how many of them a seed has."""
+    """The relation of a counterparty to a customer, such as landlord. For each language, a seed gives `total`
+    counterparties with this relation."""
 
     trades: Mapping[str, Sequence[str]]  # the trades of firms, by language; empty if the counterparties are persons
     total: int = 8
@@ -34,7 +35,8 @@ class CounterpartyRole(NamedTuple):
 
 
 def make_role(french: str = "", dutch: str = "", towns: str = "", **values: Any) -> CounterpartyRole:
-    """Returns a role. Trades and towns are given in one text, separated by commas."""
+    """Returns a role. `french` and `dutch` are the trades in these languages. Trades and towns are given in one text,
+    separated by commas. Without trades, the counterparties are persons. `values` are the other fields of the role."""
     trades = {"fr": french.split(", "), "nl": dutch.split(", ")} if french else {}
     return CounterpartyRole(trades, towns=towns.split(", ") if towns else (), **values)
 
@@ -75,14 +77,16 @@ Counterparties = dict[tuple[str, str], tuple[Counterparty, ...]]  # by role and 
 
 @lru_cache(maxsize=1)
 def _load_fakers() -> dict[str, Any]:
-    """Imports Faker on first use, because that takes 0.2 s. Making all of its providers would take 0.1 s more."""
+    """Returns a generator of names and places for each language. Imports Faker on the first call, because the import
+    takes 0.2 s. Makes only the providers that are used, because all providers would take 0.1 s more."""
     from faker import Faker
 
     return {language: Faker(f"{language}_BE", providers=PROVIDERS) for language in LANGUAGES}
 
 
 def draw_counterparties(seed: int) -> Counterparties:
-    """Generates all counterparties of a seed. The caller holds a lock, because the generators of names are shared."""
+    """Generates all counterparties of a seed, by role and language. The caller must hold a lock, because all calls
+    share the generators of names."""
     fakers = _load_fakers()
     for faker in fakers.values():
         faker.seed_instance(seed)

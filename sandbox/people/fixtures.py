@@ -49,7 +49,8 @@ class Profile(NamedTuple):
     habits: tuple[Habit, ...] = ()  # its own habits, besides the habits of its life
 
     def list_possible_habits(self, account: Account) -> list[Habit]:
-        """Returns the habits whose currency the account has."""
+        """Returns the habits of the profile's life and its own habits. Leaves out habits in a currency that the account
+        does not have."""
         return [habit for habit in (*LIVES[self.life], *self.habits) if habit.currency in account.currencies]
 
 
@@ -65,7 +66,8 @@ class Fixtures:
     names: dict[str, str] = field(compare=False, repr=False)  # the IBANs of accounts, by their names in the file
 
     def find_iban(self, name: str) -> str | None:
-        """Returns the IBAN of the account that has this IBAN, this name, or an owner of this name, or None."""
+        """Finds an account by its IBAN, by its name in the file, or by a customer's name in the file. A customer's name
+        finds the first account that this customer owns. Returns the IBAN, or None if no account fits."""
         if name in self.accounts:
             return name
         owned = (iban for iban, account in self.accounts.items() if name in account.owners)
@@ -108,8 +110,9 @@ def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
 
 
 def _read_amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
-    """Returns the smallest and the largest amount of a habit, in minor units. The key `amount` in the file gives
-    both."""
+    """Returns the smallest and the largest amount of a habit, in minor units. The file has two amounts under the key
+    `between`, or one amount for both under the key `amount`. Raises Wrong if the amounts may be 0, and for an income
+    that is not a transfer."""
     key = shapes.find_only_key(rows, ("amount", "between"))
     texts = rows["between"] if key == "between" else (rows["amount"],) * 2
     if len(texts) != 2:
@@ -133,7 +136,8 @@ def read_amount(text: str, currency: str, key: str | None = None, signed: bool =
 
 
 def find_habit_fault(habit: Habit) -> tuple[str, str] | None:
-    """Returns the wrong field of a habit and the reason, or None. Imported worlds use this check too."""
+    """Returns the first wrong field of a habit and the reason. Returns None if the habit is right. This function also
+    checks the habits of imported worlds."""
     name, iban = habit.party or ("", None)
     checks: tuple[tuple[Any, str, str], ...] = (
         (habit.party is not None and 0 < len(name) <= NAME_MAX, "name", f"1 to {NAME_MAX} characters"),
@@ -286,14 +290,15 @@ PEOPLE = shapes.Table(
 
 @lru_cache(maxsize=8)
 def load_fixtures(name: str = "default") -> Fixtures:
-    """Reads the shipped fixtures of that name. Raises ScenarioErrors."""
+    """Returns the shipped fixtures of that name. Raises ScenarioErrors if they have errors."""
     content = read_fixture(f"{name}.yaml")
     tree = read_shipped(content.decode(), f"{name}.yaml")
     return read_fixtures(tree, hashlib.sha256(content).hexdigest(), shapes.Notes(f"{name}.yaml"))
 
 
 def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
-    """Reads fixtures from a tree. `digest` identifies the content of the tree. Raises ScenarioErrors."""
+    """Returns the fixtures in a tree. `digest` identifies the content of the tree. Adds each error to `notes`, and
+    raises ScenarioErrors if there are any."""
     rows: dict[str, dict[str, Any]] = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
     names = dict.fromkeys(rows["accounts"], "")  # the IBANs are not known yet, but rows may refer to the names
     notes = replace(notes, fixtures=Fixtures(digest, rows["customers"], {}, rows["clients"], {}, names))
@@ -324,8 +329,8 @@ def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
 def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: shapes.Notes) -> None:
     """Adds an error for each account number that two accounts have.
 
-    The error points to the second account. If this account comes from another file and has no line, it points to the
-    first one.
+    The error points to the second account, unless only the first account has a line in the file. Then it points to the
+    first account.
     """
     places: dict[str, Node] = {}
     for name, iban in names.items():
@@ -336,7 +341,11 @@ def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: sha
 
 
 def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
-    """Adds a habit to an account of the customer, and makes the habits of the account continue after the opening."""
+    """Adds a habit to an account of the customer, and makes all habits of the account continue after the opening.
+
+    Raises Wrong if the customer does not own the account, if the account lacks the habit's currency, or if the
+    counterparty has an account of this bank.
+    """
     name, habit = own
     owned = {iban: account for iban, account in fixtures.accounts.items() if customer in account.owners}
     current = [iban for iban, account in owned.items() if not account.is_savings]

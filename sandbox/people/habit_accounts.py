@@ -47,7 +47,7 @@ class GeneratedLedger:
         return self._balances[iban, currency] >= cents
 
     def is_open(self, iban: str) -> bool:
-        """Whether the account can receive savings now, because it has a balance."""
+        """Whether savings can go to the account now. An account whose balance is 0 counts as not open yet."""
         return bool(self._balances.get((iban, "EUR")))
 
     def book(self, entry: LedgerEntry) -> None:
@@ -87,7 +87,7 @@ class LiveLedger(GeneratedLedger):
         return iban in self._bank.accounts and not accounts.is_closed(self._bank, iban)
 
     def hold(self, iban: str, habit: Habit, sign: int) -> None:
-        """Reserves the amount of a card terminal (+1), or releases it (-1)."""
+        """Reserves the amount that a card terminal holds for a habit (`sign` +1), or releases it (`sign` -1)."""
         amount = sign * Money.of_minor(habit.hold, habit.currency).number
         accounts.reserve(self._bank.reserved, Debtor(iban, habit.currency), amount)
 
@@ -103,9 +103,9 @@ class LiveLedger(GeneratedLedger):
 
 
 class HabitPlan(NamedTuple):
-    """A habit of an account, with the counterparties that it uses. If its amount never changes, `steady` is this
-    amount, else 0. A habit with fixed days is due on `days`. Any other habit happens with the probability `chance`,
-    CHANCES times a day."""
+    """A habit of an account, with the counterparties that it uses. If the amount never changes, `steady` is this
+    amount, else 0. `days` are the days of the past on which a habit with a fixed day is due. Any other habit has
+    CHANCES chances a day, and happens at each of them with the probability `chance`."""
 
     habit: Habit
     counterparties: Sequence[Counterparty | None]
@@ -172,8 +172,9 @@ class HabitAccount:
                 books.book(LedgerEntry(reference, day, day, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
     def book_day(self, books: GeneratedLedger, day: date, card_days: Sequence[date], hours: Sequence[int]) -> None:
-        """Books the habits of a banking day. Books habits with a fixed day if their hour is in `hours`, and then habits
-        by chance for each day in `card_days`."""
+        """Books the habits of a banking day in the past. First books the habits with a fixed day that are due on this
+        day, if their hour is in `hours`. Then draws the other habits for each day in `card_days`: the days from the
+        last banking day up to the day before this one."""
         for plan in self._dated:
             if plan.habit.hour in hours and day in plan.days:
                 self.perform(books, self._rng, day, day, plan)
@@ -185,7 +186,8 @@ class HabitAccount:
                     self.perform(books, self._rng, day, spent_on, plan)
 
     def perform(self, books: GeneratedLedger, rng: Random, day: date, spent_on: date, plan: HabitPlan) -> None:
-        """Books an occurrence of a habit on a banking day, if the account has the funds."""
+        """Books an occurrence of a habit on the banking day `day`. Leaves out an amount that the account cannot pay.
+        `spent_on` is the day on which the card was used. It becomes the value date of a card payment."""
         habit = plan.habit
         if habit.hold and not books.covers(self.iban, habit.currency, habit.hold):
             return  # the terminal could not have reserved the amount, so the card was not used

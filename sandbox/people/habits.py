@@ -18,8 +18,8 @@ HOURS = (MORNING, LATER)
 
 
 class Habit(NamedTuple):
-    """A repeated income (above zero) or expense (below zero). The amount is drawn between `low` and `high`, which are
-    thousandths of the owner's monthly income."""
+    """A repeated income (above zero) or expense (below zero). The amount is drawn between `low` and `high`. They are
+    minor units if `fixed` is True, else thousandths of the owner's monthly income."""
 
     word: str  # the name of the habit, and its key in WORDS
     role: str  # the role of the counterparty, or SELF, NOBODY or EXCHANGE

@@ -1,4 +1,4 @@
-"""The past of a seed's people up to the opening (choice 11), and their habits as bank time passes.
+"""The past of the people of a bank up to the opening (choice 11), and their habits as bank time passes.
 
 Many worlds may share one seed, and their clocks move in different steps. An occurrence of a habit must not depend on
 these steps, on other accounts or on a tester's earlier acts. Otherwise a replay would differ. So a running bank does
@@ -7,8 +7,8 @@ a slot come from a hash of the seed, the account, the habit and the slot. So the
 the slots before it. Chances are computed a week at a time, because one hash gives all 21 of them. The bank's mint is
 not used, because its numbers depend on the order of calls.
 
-The past is generated at once, day by day. There each account has one sequence of random numbers. In the past and in a
-running bank, an occurrence that the account cannot pay does not happen.
+One call generates the whole past, day by day. In the past, each account has one sequence of random numbers. In the past
+and in a running bank, an occurrence that the account cannot pay does not happen.
 """
 
 from collections.abc import Iterator
@@ -53,8 +53,8 @@ class Past(NamedTuple):
 
 
 def find_past_books(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
-    """Returns the books up to `first_day`, with the first `runs` runs of that day. A run books all habits of one hour
-    of HOURS."""
+    """Returns the books of the days before `first_day`, and of the first `runs` runs of that day. A run books all
+    habits of one hour of HOURS."""
     return find_past(fixtures, seed, first_day, runs).books
 
 
@@ -65,7 +65,8 @@ def find_past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past
 
 @lru_cache(maxsize=16)
 def _generate_past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
-    """Returns the past of a seed's people up to `first_day`, and the first `runs` runs of that day."""
+    """Returns the past before `first_day`, with the first `runs` runs of that day. A run books all habits of one hour
+    of HOURS."""
     counterparties = draw_counterparties(seed)
     habit_accounts = {}
     for iban, account in fixtures.accounts.items():
@@ -104,7 +105,8 @@ class OngoingHabit(NamedTuple):
 
 
 class FutureHabits:
-    """The habits of a seed's people after an opening. Banks share it, and it never changes."""
+    """The habits that happen after an opening. Banks with the same fixtures, seed and opening share one object. It has
+    no state that depends on a bank."""
 
     def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
         self._past_key = (fixtures, seed, first_day, runs)
@@ -176,7 +178,8 @@ class FutureHabits:
     def _find_next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
         """Returns the next occurrence of a habit whose days are drawn at random, starting at `slot`.
 
-        A card payment that reserves money is due at its reservation, any other habit at its booking.
+        A habit that reserves money is due at the reservation, if this is after `now`. Otherwise the occurrence is due
+        at its booking.
         """
         ongoing = self._habits[rank]
         slot = _draw_slot(ongoing, slot)
@@ -188,7 +191,8 @@ class FutureHabits:
 
 
 def _list_ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[OngoingHabit]:
-    """Yields the habits of an account that continue after the opening, habits with a fixed day first."""
+    """Yields the habits of an account that continue after the opening, habits with a fixed day first. Yields nothing if
+    the profile does not go on."""
     profile = fixtures.profiles[iban]
     if profile.goes_on:
         habits = enumerate(profile.list_possible_habits(fixtures.accounts[iban]))

@@ -57,7 +57,8 @@ class AlreadyReported(Exception):
 
 @dataclass
 class Notes:
-    """The errors of a file so far, and the people of the bank. Without people, names in the file are not checked."""
+    """The errors of a file so far, and the people of the bank (`fixtures`). Without people, names in the file are not
+    checked."""
 
     file: str
     fixtures: People | None = None
@@ -65,7 +66,7 @@ class Notes:
     added: set[str] = field(default_factory=set)  # names that steps add while the script plays
 
     def add(self, node: Node, text: str, hint: str | None = None) -> None:
-        """Adds an error. Raises ScenarioErrors after ERRORS_MAX of them."""
+        """Adds an error. If there are ERRORS_MAX errors already, raises ScenarioErrors."""
         if len(self.errors) == ERRORS_MAX:
             self.errors.append(
                 node.make_error(self.file, f"there are more than {ERRORS_MAX} errors; the rest is not listed")
@@ -121,7 +122,8 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class Leaf:
-    """A shape whose value one function reads: a scalar, or a whole part of a file."""
+    """A shape whose value is read by the function `read`. The value may be a scalar or a whole part of a file.
+    `described` is its JSON Schema."""
 
     read: Callable[[Node, Notes], Any]
     described: Json
@@ -132,8 +134,8 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Table:
-    """A shape for a mapping with known keys. `make` makes the value from those of the keys. It may raise Wrong if they
-    do not fit together."""
+    """A shape for a mapping with known keys. `make` gets the values of the keys and makes the value of the mapping. It
+    may raise Wrong if the values of the keys do not fit together."""
 
     fields: Mapping[str, Shape]
     make: Callable[[dict[str, Any]], Any] = lambda rows: rows
@@ -182,7 +184,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Each:
-    """A shape for a list, all of whose items have the same shape."""
+    """A shape for a list whose items all have the shape `item`."""
 
     item: Shape
     least: int = 0
@@ -204,7 +206,7 @@ class Each:
 
 @dataclass(frozen=True)
 class ByName:
-    """A shape for a mapping from any names to values that all have the same shape."""
+    """A shape for a mapping with any names, whose values all have the shape `item`."""
 
     item: Shape
     hint: str | None = None
@@ -247,7 +249,7 @@ def make_any_content(described: Json) -> Leaf:
 
 
 def read_text(node: Node) -> str:
-    """Returns the text of a node. Raises Wrong for other values and for an empty text."""
+    """Returns the text of a node. Raises Wrong if the value is no text, or if the text is empty or too long."""
     if not isinstance(node.value, str):
         is_scalar = node.line is not None and not isinstance(node.value, dict | tuple | None)
         raise Wrong("a text is expected", f'in quotes: "{node.text}"' if is_scalar else None)
@@ -296,7 +298,8 @@ def make_one_of(words: Iterable[str], called: str) -> Leaf:
 
 
 def make_pattern_or(leaf: Leaf) -> Leaf:
-    """Returns a shape for a pattern, which is a text with *, ? or [. The shape reads any other value by the leaf."""
+    """Returns a shape for a text. A text with *, ? or [ is a pattern, and the shape returns it unchanged. Any other
+    text is read by `leaf`."""
 
     def read(node: Node, notes: Notes) -> Any:
         value = read_text(node)
@@ -309,7 +312,8 @@ def make_pattern_or(leaf: Leaf) -> Leaf:
 
 
 def find_iban(node: Node, notes: Notes) -> str:
-    """Returns the IBAN of an account, given by its IBAN, its name, or its owner's name."""
+    """Returns the IBAN of an account. The node has the account's IBAN, its name or its owner's name. Raises Wrong if
+    the bank has no such account. Without people in `notes`, returns the text unchanged."""
     name, people = read_text(node), notes.fixtures
     if people is None:
         return name
@@ -322,7 +326,8 @@ def find_iban(node: Node, notes: Notes) -> str:
 
 
 def make_name(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
-    """Returns a shape for a name of the bank's people. `called` says in an error what the name is."""
+    """Returns a shape for a name that `names_in` finds among the bank's people. `called` says in an error what the name
+    is, such as `customer`. Without people in the Notes, the shape accepts any name."""
 
     def read(node: Node, notes: Notes) -> str:
         name = read_text(node)
@@ -374,7 +379,7 @@ def _read_yes(node: Node, notes: Notes) -> bool:
 
 
 def _read_amount(node: Node, notes: Notes) -> Decimal:
-    """Returns an amount as it was written, so that 0.10 keeps its zero. Quotes are not needed."""
+    """Returns an amount with all digits that were written: 0.10 keeps its zero. Quotes around it are optional."""
     if isinstance(node.value, bool) or not re.fullmatch(AMOUNT_PATTERN, node.text):
         raise Wrong("an amount is expected", 'like "250.00"')
     return Decimal(node.text)

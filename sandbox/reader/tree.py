@@ -5,8 +5,8 @@ libraries return values without places. They also expand aliases before a bound 
 the events of a parser (start of a mapping, scalar, end of a mapping), because each event has its place.
 
 The number of nodes is limited. An alias becomes the node that it names, and nothing is copied. But all nodes that this
-node contains count again. Tags and duplicate keys are refused, because YAML libraries treat them differently. The tree
-of JSON has paths instead of lines.
+node contains count again. Tags and duplicate keys are refused, because YAML libraries treat them differently. The nodes
+of JSON have only paths, and no lines and columns.
 """
 
 import re
@@ -75,7 +75,8 @@ class ScenarioErrors(ValueError):
 
 @dataclass(eq=False)
 class Wrong(Exception):
-    """Raised for a wrong value. `key` is the path of the wrong part within the value."""
+    """Raised for a wrong value. `key` is the path of the wrong part within the value, or None if the whole value is
+    wrong."""
 
     text: str
     hint: str | None = None
@@ -138,7 +139,7 @@ class Node:
         return self.value
 
     def with_rows(self, rows: dict[str, TreeEntry]) -> "Node":
-        """Returns a mapping at the same place, with other entries."""
+        """Returns a mapping with these entries, at the place of this node."""
         return Node(rows, self.path, "", self.line, self.column)
 
     def make_error(self, file: str, text: str, hint: str | None = None) -> ScenarioError:
@@ -172,7 +173,8 @@ def _is_json_value(value: Scalar) -> bool:
 
 
 def make_tree(content: Any, file: str) -> Node:
-    """Returns the tree of JSON content. Raises ScenarioErrors."""
+    """Returns the tree of JSON content. Raises ScenarioErrors if the content is too large or too deep, or has a value
+    that JSON cannot hold."""
     count = iter(range(NODES_MAX))
 
     def fail(path: str, text: str) -> ScenarioErrors:
@@ -205,7 +207,8 @@ def make_tree(content: Any, file: str) -> Node:
 
 
 def read_yaml(text: str, file: str) -> Node:
-    """Returns the tree of a YAML text. Raises ScenarioErrors."""
+    """Returns the tree of a YAML text. The tree of an empty text is an empty mapping. Raises ScenarioErrors if the text
+    is too large or no YAML, or if it has several documents, tags or duplicate keys."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -338,6 +341,7 @@ def compute_digest(text: str) -> str:
 
 
 def read_shipped(text: str, file: str) -> Node:
-    """Returns the tree of a shipped text. Parses it only if it differs from `trees.json`. Raises ScenarioErrors."""
+    """Returns the tree of the text of a shipped file. Takes the content from `trees.json` if it is there. Otherwise
+    parses the text as YAML. Raises ScenarioErrors."""
     content = _load_trees().get(compute_digest(text))
     return read_yaml(text, file) if content is None else make_tree(content, file)

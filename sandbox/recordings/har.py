@@ -47,7 +47,8 @@ def _list_names(response: Any) -> tuple[str, ...]:
 
 
 def _read_sent_text(data: Any) -> str:
-    """Returns the sent body. If the recording has only the fields of a form, returns a body made from these fields."""
+    """Returns the body of a request. If the recording has only the fields of a form, makes the body from these
+    fields."""
     text, params = _read_text(data), data.get("params")
     return text if text or not params else urlencode([(row["name"], row.get("value") or "") for row in params])
 

@@ -1,5 +1,5 @@
-"""Simulation files of Hoverfly. In version 5, each part of a request has a list of matchers. In versions 1 to 4, it has
-one value."""
+"""Simulation files of Hoverfly. In version 5, each part of a request has a list of matchers. In versions 1 to 4, each
+part has one value."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
 """Bulk files with pseudonyms.
 
-The texts of elements that never say anything about a person stay as they are (`KEPT_ELEMENTS`). Every other text and
-every attribute becomes a pseudonym or an `x`.
+The texts of elements that never say anything about a person stay as they are (`KEPT_ELEMENTS`). Every other text
+becomes a pseudonym or an `x`. An attribute stays only if it is a namespace or has a harmless value, such as a currency.
 """
 
 import re
@@ -35,14 +35,14 @@ Hide = Callable[[str], str]
 
 
 def mask_xml(text: str, names: Pseudonyms) -> str | None:
-    """Returns the XML with pseudonyms in the place of its texts and attributes. Names of elements and of attributes,
-    namespaces, currencies and the XML declaration stay.
+    """Returns the XML without comments, and with pseudonyms in the place of its texts and attributes. Names of elements
+    and of attributes, the texts of KEPT_ELEMENTS, namespaces, currencies and the XML declaration stay.
 
     Returns None if the XML has a construct in which text can be hidden from the patterns of this module: CDATA, a
     document type, an entity, a comment without an end, or any other `<` that begins no usual tag.
 
-    The XML need not be well-formed. The time is proportional to its length, because no pattern searches for an end that
-    may be missing.
+    The XML need not be well-formed. The running time is proportional to its length, because no pattern searches for an
+    end that may be missing.
     """
     plain = None if any(sign in text for sign in HIDING_TEXT) else remove_comments(text)
     escaped = None if plain is None else escape_texts(plain, names)
@@ -74,8 +74,8 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
 
 
 def escape_texts(xml: str, names: Pseudonyms) -> str | None:
-    """Returns the XML with pseudonyms in the place of its attributes, and with each `>` escaped that ends no tag.
-    Returns None if a `<` does not begin a usual tag."""
+    """Replaces the attributes of the XML by pseudonyms, and escapes each `>` that does not end a tag. Returns None if a
+    `<` does not begin a usual tag."""
     parts, end = list[str](), 0
     for tag in MARKUP.finditer(xml):
         parts += (xml[end : tag.start()], ATTRIBUTE.sub(lambda match: mask_attribute(match, names), tag[0]))
@@ -119,7 +119,8 @@ def find_debtors(text: str) -> Iterator[str]:
 
 
 def is_leaf(text: str, part: re.Match[str]) -> bool:
-    """Whether this text is the whole content of one element, so the element has no other elements in it."""
+    """Whether the text that `part` matched is the whole content of one element. That element contains no other
+    elements."""
     opened = text.rfind("<", 0, part.start() + 1)
     tag = TAG.match(text, opened)
     return tag is not None and text.startswith(f"</{tag[1]}>", part.end() - 1)

@@ -1,4 +1,5 @@
-"""Masks recorded calls. They then have no secret, name, IBAN or communication, but `lift` and `calibrate` can use them.
+"""Masks recorded calls. Masked calls have no secret, name, IBAN or communication of the original. The commands `lift`
+and `calibrate` can still use them.
 
 Each text of a call is judged by its place: a header, a parameter, a field of JSON, a segment of a path. A text stays
 only if its place and its form show that it is harmless: a word of the interface, a day, an amount. Every other text
@@ -116,7 +117,8 @@ def list_vocabulary() -> frozenset[str]:
 
 @cache
 def list_prose_words() -> frozenset[str]:
-    """Returns the words of the contract's sentences in lower case. Masked sentences keep these words."""
+    """Returns in lower case the words in the texts of errors, axes and fields, and in the names of headers. Leaves out
+    words with a digit. Masked sentences keep these words."""
     texts = [text for row in Error for text in (row.value.text, row.value.remedy)]
     for axis in AXES.values():
         texts += [axis.about, axis.brings, *(value.does for value in axis.values)]
@@ -229,8 +231,8 @@ class Masker:
 
     def mask_signature(self, value: str, body: str, masked: str) -> str:
         """Masks a signature. A JWS keeps its three segments: the contents of the head and of the payload are masked,
-        and the proof becomes the pseudonym of a secret. The payload may be empty. Any other signature becomes the
-        pseudonym of a secret as a whole."""
+        and the proof becomes the pseudonym of a secret. A payload that is the body becomes the masked body. An empty
+        payload stays empty. Any other signature becomes the pseudonym of a secret as a whole."""
         if value.count(".") != 2:
             return self.names.secret(value)
         head, payload, proof = value.split(".")
@@ -323,8 +325,8 @@ class Masker:
         )
 
     def mask_table(self, text: str) -> str:
-        """Masks a CSV file. The names of known columns stay. A cell is masked as a field with the name of its column.
-        Raises csv.Error if the text is not CSV."""
+        """Masks a CSV file. The names of known columns stay, and a cell in such a column is masked as a field with this
+        name. Other names and cells are masked as fields without a name. Raises csv.Error if the text is not CSV."""
         mark = text[: text.startswith("\ufeff")]
         delimiter = ";" if ";" in text.partition("\n")[0] else ","
         head, *rows = list(csv.reader(StringIO(text[len(mark) :], newline=""), delimiter=delimiter)) or [[]]
@@ -346,8 +348,9 @@ class Masker:
     # Texts
 
     def mask_key(self, text: str) -> str:
-        """Returns the name of a field in a JSON object. A name in lower case stays. Any other name stays if it looks
-        like a field name and was not masked as a value before."""
+        """Returns the masked name of a field, a parameter or a cookie. A name in lower case stays. A name that was
+        masked as a value before gets the pseudonym of this value. Any other name stays if it has the form of a field
+        name, else it is masked as a value."""
         if PLAIN_KEY.fullmatch(text):
             return text
         pseudonym = self.names.find(text)
@@ -404,8 +407,8 @@ class Masker:
         return all(word in list_vocabulary() or CODE.fullmatch(word) for word in text.split())
 
     def mask_by_form(self, text: str) -> str | None:
-        """Returns the pseudonym of a text that can be recognised by its form, such as an IBAN or a UUID. Returns None
-        for any other text."""
+        """Returns the pseudonym of a text that can be recognised by its form: an IBAN, a structured communication, a
+        URL, a path, a JWS, an IP address or a mail address. Returns None for any other text."""
         compact = text.replace(" ", "").upper()
         if SHAPE.fullmatch(compact) and (is_iban(compact) or compact == text):
             return copy_spaces(text, self.names.iban(compact))
@@ -423,7 +426,7 @@ class Masker:
         return None
 
     def mask_prose(self, text: str) -> str:
-        """Masks the words of a sentence one by one. Words from the texts of the contract, days and amounts stay."""
+        """Masks the words of a sentence one by one. Words of the interface and of its texts, days and amounts stay."""
         words = list_prose_words()
 
         def other(match: re.Match[str]) -> str:
@@ -481,7 +484,7 @@ class JsonWalk:
 
 
 def is_xml(text: str) -> bool:
-    """Whether the text is well-formed XML. Then all of its text is in elements."""
+    """Whether the text is well-formed XML."""
     try:
         etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
     except (etree.XMLSyntaxError, ValueError):

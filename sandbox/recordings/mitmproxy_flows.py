@@ -26,13 +26,14 @@ class BrokenFlow(NamedTuple):
 
 
 def find_flows(content: bytes) -> list[Any] | None:
-    """Returns the flows of a file, or None if it has another format."""
+    """Returns the flows of HTTP in a file. Returns None if the file has another format."""
     head, colon, _ = content[: LENGTH_MAX + 1].partition(b":")
     return list(read_flows(content)) if colon and head.isdigit() else None
 
 
 def read_flows(content: bytes) -> Iterator[Any]:
-    """Yields the flows of a file. The last flow may be broken, because a recording may end in the middle of it."""
+    """Yields the flows of HTTP in a file, and skips flows of other protocols. If a flow cannot be read, yields a
+    BrokenFlow and ends. A recording may end in the middle of a flow."""
     at = 0
     while at < len(content):
         try:

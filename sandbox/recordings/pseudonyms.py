@@ -62,7 +62,8 @@ class Pseudonyms:
         return self._known.get(text) or self._add(text, copy_faults(text, f"Person {self._take_number('name')}"))
 
     def iban(self, text: str) -> str:
-        """Returns the pseudonym of an IBAN, which is another IBAN of the same country. The sandbox's own IBANs stay."""
+        """Returns the pseudonym of an IBAN, which is another IBAN of the same country. The sandbox's own IBANs and
+        EXAMPLE stay."""
         if text in self._own_ibans or text == EXAMPLE:
             return text
         return self._known.get(text) or self._add(text, make_iban_like(text, self._take_number("iban")))
@@ -102,7 +103,8 @@ class Pseudonyms:
         return self._known.get(text) or self._add(text, form.format(self._take_number(kind)))
 
     def secret(self, text: str) -> str:
-        """Returns the pseudonym of a secret, which has other letters and digits at the same places."""
+        """Returns the pseudonym of a secret. It has other letters and digits at the same places. A number is appended
+        if no free pseudonym is found. A text without letters and digits stays."""
         pseudonym = self._known.get(text)
         if pseudonym is not None or not any(sign.isalnum() for sign in text):
             return text if pseudonym is None else pseudonym
@@ -115,8 +117,9 @@ class Pseudonyms:
         )  # a short text has few others
 
     def challenge(self, text: str, method: str) -> str:
-        """Returns the pseudonym of a PKCE challenge. For S256, it is computed from a new verifier. `verifier` later
-        replaces the original verifier by the new one."""
+        """Returns the pseudonym of a PKCE challenge. A challenge of the method `plain` gets the pseudonym of a secret.
+        For any other method, the pseudonym is computed from a new verifier. When `self.verifier` later gets the
+        original verifier, it returns the new one."""
         pseudonym = self._known.get(text)
         if pseudonym is not None:
             return pseudonym
@@ -166,7 +169,8 @@ def find_odd_like(sign: str) -> str:
 def make_iban_like(iban: str, number: int) -> str:
     """Returns an IBAN of the same country and shape. Wrong check digits become 00, which no IBAN has.
 
-    If the text does not look like an IBAN, only its country is kept.
+    If `iban` does not look like an IBAN, returns only its first two characters. Returns EXAMPLE if no drawn IBAN is
+    valid.
     """
     if not is_iban(iban):
         return f"{iban[:2]}00{number:0{len(iban) - 4}}" if SHAPE.fullmatch(iban) else iban[:2]

@@ -78,8 +78,9 @@ def _write_entries(count: int) -> str:
 
 
 def read_recording(content: bytes, base: str = "") -> Recording:
-    """Returns the calls to the bank. Without a base address, recognises them by headers and paths. Raises
-    RecordingError if the format is unknown, or if no call goes to a bank."""
+    """Returns the calls in a file that go to the bank. These are the calls below the address `base`. If `base` is
+    empty, they are recognised by headers and paths. Raises RecordingError if the file is too long, if its format is
+    unknown, or if no call goes to a bank."""
     if len(content) > BYTES_MAX:
         raise RecordingError(f"it is {len(content):,} bytes long: expected are up to {BYTES_MAX:,}")
     format_, entries = find_format(content)
@@ -133,7 +134,8 @@ def describe_fault(fault: Exception) -> str:
 
 
 def select_calls(calls: list[RecordedCall], base: str) -> Recording:
-    """Returns a recording with the calls that go to the bank, and with counts of all other calls."""
+    """Returns a recording with the calls that go to the bank, and with counts of all other calls. `base` is the address
+    of the bank. If it is empty, the bank is recognised by headers and paths."""
     if base:
         calls = [replace(call, base=base) if is_below(call.url, base) else call for call in calls]
         hosts = {call.host for call in calls if call.base}

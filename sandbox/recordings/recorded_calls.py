@@ -173,7 +173,7 @@ def decode_base64(text: Any) -> str:
 
 def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | None, datetime | None]:
     """Returns the time at which a call began, and the time at which its reply had arrived. A time that the recording
-    does not say is None. Raises ValueError for an impossible year."""
+    does not say is None. Both are None if `began` has no time zone. Raises ValueError for an impossible year."""
     if began is None or began.tzinfo is None:
         return None, None
     try:
@@ -197,7 +197,7 @@ def find_path_at_bank(path: str) -> tuple[str, ...] | None:
 
 def find_bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
     """Returns the hosts that got calls with the bank's headers. If no call has these headers, looks for calls whose
-    path or reply only a bank has, and returns the host that got most of them.
+    path or reply only a bank has, and returns the host that got most of them. Returns an empty set if there are none.
 
     A path alone proves little, because a shop may have /accounts, and an identity provider /token.
     """

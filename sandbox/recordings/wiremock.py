@@ -15,8 +15,8 @@ EXACT_BODIES = ("equalToJson", "equalTo", "binaryEqualTo", "equalToXml")
 
 
 def find_mappings(content: Any) -> list[Any] | None:
-    """Returns the mappings in the order of the recording. A file may have a list of mappings, or be one mapping itself.
-    Returns None for any other content."""
+    """Returns the mappings in the order of the recording, if each has an `insertionIndex`, else in the order of the
+    file. A file may have a list of mappings, or be one mapping itself. Returns None for any other content."""
     if not isinstance(content, dict):
         return None
     rows = content.get("mappings")
