@@ -1,4 +1,4 @@
-"""Checks of a debtor's account before a payment (service 1, choice 5)."""
+"""Checks of a debtor's account before a payment, and the funds of a compartment (service 1, choice 5)."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -21,7 +21,8 @@ def demand_account(bank: Bank, iban: str, field: str = FIELD) -> Account:
 
 
 def find_paying_account(bank: Bank, iban: str) -> Account:
-    """Returns the account of an IBAN. Raises a Refusal if customers may not pay from it."""
+    """Returns the account of an IBAN. Refuses an account of another bank, a closed account, a savings account from
+    which payments may not leave, and an account without online access."""
     account = demand_account(bank, iban)
     demand_open(account)
     if not may_pay(bank, account):

@@ -117,8 +117,9 @@ def _time_out(bank: Bank, payment: Payment) -> None:
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Adds all signatures that an initiation needs, and completes it, because a rule or a tester forces the move.
-    Refuses a payment or an order without a debtor account in this bank."""
+    """Signs and completes an initiation, because a rule or a tester forces the move. Adds all needed signatures if the
+    initiation has none. If it has some, completes it with those. Refuses a payment or an order without a debtor account
+    in this bank."""
     behaviour = find_behaviour(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"

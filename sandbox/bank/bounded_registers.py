@@ -22,7 +22,7 @@ def forget_oldest(
 ) -> list[Key]:
     """Drops the oldest entries of a register that has more entries than the setting `remembered_max`, or more bytes
     than `remembered_bytes_max`. Returns the dropped keys. `weigh` returns the bytes of an entry. Without it, the bytes
-    are not bounded."""
+    are not bounded. With it, the bytes are only added up when the number of entries is a multiple of WEIGHED_EVERY."""
     dropped = list(islice(register, _count_excess(register.values(), decisions, weigh)))
     for key in dropped:
         del register[key]

@@ -1,4 +1,5 @@
-"""Checks of a readable file against the bank: its accounts, its MsgId and its signers (choice 7)."""
+"""Checks a bulk file against the data of the bank after the file was read: its accounts, its MsgId and its signers
+(choice 7)."""
 
 from collections import defaultdict
 from datetime import date
@@ -21,7 +22,8 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 
 def validate(bank: Bank, bulk: BulkFile) -> None:
-    """Validates a file: registers its batches, adds all findings, and accepts or refuses each batch (choice 7)."""
+    """Validates a file: registers its batches, adds all findings, and accepts or refuses each batch (choice 7). Refuses
+    the whole file if no batch is accepted."""
     report = take_report(make_report_input(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
     bulk.message_id, bulk.version = report.message_id, report.version
@@ -115,8 +117,8 @@ def _demand_account(bank: Bank, batch: BatchReport) -> None:
 
 
 def find_signers(bank: Bank, bulk: BulkFile) -> tuple[str, ...]:
-    """Returns the customers who may sign for every account of the file, in the order in which the first account lists
-    them."""
+    """Returns the customers who may sign for every account that pays a payable batch of the file, in the order in which
+    the first account lists them. Returns an empty tuple if no batch is payable."""
     allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.payable_parts]
     return tuple(name for name in allowed[0] if all(name in names for names in allowed)) if allowed else ()
 

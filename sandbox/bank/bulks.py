@@ -24,8 +24,9 @@ from sandbox.contract.reasons import Reason
 def initiate(
     bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, request_key: RequestKey
 ) -> tuple[str, Status]:
-    """Registers a file that passed the checks of the POST, and schedules its validation. `packed` is the compressed
-    content of the file."""
+    """Registers a file that passed the checks of the POST, and schedules its validation. Returns the file's id and
+    status. `packed` is the compressed content of the file. If an identical call came before, returns the id of the
+    earlier file and registers nothing."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
@@ -76,8 +77,9 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
 
 
 def execute(bank: Bank, part: Batch) -> None:
-    """Executes a batch if the funds suffice. Otherwise schedules another try, or gives the batch up. Then updates the
-    status of the file."""
+    """Executes a batch if the funds suffice. Otherwise schedules another try, or gives the batch up after the last try.
+    Gives it up at once if the debtor's account is closed or `_is_given_up` says so. Afterwards updates the status of
+    the file."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     closed, needs = accounts.is_closed(bank, part.debtor.iban), Money(batch.control_sum, batch.debtor_currency)
     if not closed and accounts.compute_execution_funds(bank, part.debtor) >= needs:
@@ -124,7 +126,11 @@ def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> Non
 
 def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
     """Cancels a file and its unpaid batches (service 3.4). Batches that were executed stay executed. If there are such
-    batches and the decision `mixed_file_after_cancel` is `ACSC`, the file gets the status ACSC instead of CANC."""
+    batches and the decision `mixed_file_after_cancel` is `ACSC`, the file gets the status ACSC instead of CANC.
+
+    Refuses if the table of moves does not permit a cancellation now. Does nothing if the file is cancelled already and
+    `is_cancelled_again` accepts that.
+    """
     if initiations.is_cancelled_again(bank, bulk):
         return
     if not bank.can(bulk, Trigger.CANCELLED):
@@ -194,14 +200,15 @@ def waits_for_signature(bulk: BulkFile) -> bool:
 
 
 def find_valid_sca_token(bank: Bank, bulk: BulkFile) -> str | None:
-    """Returns the token of the file's SCA address, or None if the address has expired."""
+    """Returns the token of the file's SCA address, or None if the file has no address or its address has expired."""
     address = bank.sca_addresses.get(bulk.sca_token or "")
     return address.token if address is not None and bank.clock.now < address.until else None
 
 
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
-    """Returns the token of the file's SCA address. If the file waits for its first signature, replaces an expired
-    address (service 4.6 rule 3). If the decision `address_at_status` is `new`, replaces a valid address too."""
+    """Returns the token of the file's SCA address, or None if the file never had an address. If the file waits for its
+    first signature, gives it an address if it has none or replaces an expired address (service 4.6 rule 3). If the
+    decision `address_at_status` is `new`, replaces a valid address too."""
     bulk = find(bank, client_id, kind, reference, external=external)
     always_new = bank.decisions.address_at_status == "new"
     if waits_for_signature(bulk) and (always_new or find_valid_sca_token(bank, bulk) is None):

@@ -24,9 +24,12 @@ def make_callback_url(bank: Bank, uri: str, state: str | None, *, code: str | No
 
 
 def _replace_flow(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
-    """Stores this code and state as the client's newest. Returns the code of the client's previous callback, or this
-    code if there was none, and the state to send. If the decision `callback_state` is `other_flow`, this is the state
-    of the previous callback."""
+    """Stores this code and state as those of the client's newest callback. Returns a code and a state.
+
+    The code is that of the client's previous callback, or this code if there was none. The state is that of the
+    previous callback if the decision `callback_state` is `other_flow` and this callback has a state. Otherwise it is
+    this state.
+    """
     client_id = bank.codes[code].grant.client_id if code in bank.codes else ""
     before = bank.flows.get(client_id, (code, state))
     bank.flows[client_id] = (code, state)

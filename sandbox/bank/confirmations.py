@@ -87,8 +87,9 @@ def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None 
 
 
 def _approve_with_number(bank: Bank, request: ApprovalRequest, number: str | None) -> str | Status:
-    """Approves a request in an app. In the identity app, a wrong number raises a Refusal while tries are left. After
-    the last try, refuses the request, or in the bank's own channel ends the session."""
+    """Approves a request in an app. Only the identity app asks for a number. While tries are left, a wrong number
+    raises a Refusal. At the last try, a wrong number refuses the request at an SCA or consent address. In the bank's
+    own channel it then ends the session and raises a Refusal."""
     session = request.session
     if session.method != IDENTITY_APP:
         return _approve(bank, request, session.method)

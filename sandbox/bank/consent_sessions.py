@@ -43,7 +43,9 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 
 def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
-    """Sets the accounts that the client may read. Refuses an empty choice, and an account of another customer."""
+    """Sets the accounts that the client may read. Refuses an empty choice, an account of another customer, a closed
+    account, and an account without online access. Also refuses if nobody logged in, or if the address leaves no
+    choice."""
     session = demand_session(bank, session_id, token)
     if session.customer is None or not needs_choice(find_waiting_address(bank, token)):
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")

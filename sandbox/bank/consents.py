@@ -32,7 +32,11 @@ def ask(
 ) -> tuple[tuple[str, str], ...]:
     """Creates a consent address for each language, and returns pairs of language and token. The languages are those of
     `languages`. If `languages` is empty, it is `language` alone, or all languages of the pages if `language` is None
-    too."""
+    too.
+
+    Refuses an account (`iban`) of another bank, a closed account, and an account without online access. Also refuses if
+    a rule of the scenario demands it.
+    """
     if iban is not None:
         account = accounts.demand_account(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
@@ -106,7 +110,8 @@ def find_open_address(bank: Bank, token: str) -> ConsentAddress:
 
 
 def list_choosable_accounts(bank: Bank, customer: str) -> list[Account]:
-    """Returns the accounts that a customer may let a client read."""
+    """Returns the accounts that a customer may let a client read: the customer's own open accounts that have online
+    access."""
     return [
         account
         for account in bank.accounts.values()
@@ -135,7 +140,9 @@ def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
 
 
 def agree(bank: Bank, token: str, customer: str, chosen_ibans: tuple[str, ...], state: str | None) -> str:
-    """Grants or renews a consent. Returns the URL of the callback."""
+    """Gives the consent that an address asks for, or renews the SCA of an existing consent if the address is for that.
+    Returns the URL of the callback. A new consent is for the account that the address names, else for
+    `chosen_ibans`."""
     address = find_open_address(bank, token)
     demand_customer(bank, address, customer)
     if address.renews is not None:
@@ -175,8 +182,9 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """Creates a consent. Ends the earlier consent of the same PSU, client and scope. But if that consent is still valid
-    and the decision `new_consent` is `adds`, extends it and creates no other consent."""
+    """Creates a consent and ends the earlier consent with the same PSU, client and scope, and for CAF the same account.
+    But if the earlier consent is still valid and the decision `new_consent` is `adds`, extends it and creates no other
+    consent."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))

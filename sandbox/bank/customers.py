@@ -36,7 +36,7 @@ def list_accounts_of(bank: Bank, customer: str) -> list[Account]:
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
     """Changes fields of a customer. A change of a limit or of the countries also changes each account that the customer
-    owns."""
+    owns. Refuses an unknown customer, and a private customer who would opt out of the payee check of files."""
     before, accounts = find_named("customer", customer, bank.customers), list_accounts_of(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
     changed = replace(before, **dict(changes))
@@ -55,7 +55,8 @@ def _demand_check_of_files(customer: Customer) -> None:
 
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
-    """Changes fields of an account, and writes the changes to the journal."""
+    """Changes fields of an account, and writes the changes to the journal. Refuses an unknown account, and an unknown
+    owner or signer."""
     before = find_named("account", iban, bank.accounts)
     changed = replace(before, **dict(changes))
     _demand_people(bank, changed)
@@ -74,8 +75,9 @@ def register_customer(bank: Bank, customer: Customer) -> None:
 
 
 def register_account(bank: Bank, account: Account, balance: Money | None, balances: tuple[Money, ...] = ()) -> Account:
-    """Registers an account, with one first balance or with one for each currency. An account without an IBAN gets the
-    next free IBAN."""
+    """Registers an account, with the first balance `balance`, or with several `balances` if `balance` is None. An
+    account without an IBAN gets the next free IBAN. If the first owner has limits or accepted countries, they replace
+    those of the account. Refuses an IBAN that is taken, and an unknown owner or signer."""
     if account.iban in bank.accounts:
         raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
     _demand_people(bank, account)

@@ -17,7 +17,8 @@ from sandbox.contract.reasons import Reason
 
 
 def debit(bank: Bank, payment: Payment) -> None:
-    """Books the debit of a payment when its settlement begins. Books its fee in a second transaction."""
+    """Books the debit of a payment when its settlement begins. If the payment has a fee, books it in a second
+    transaction."""
     bank.ledger.post(debit_entry(bank, payment, bank.clock.today))
     payment.debited = True
     _charge(bank, payment)
@@ -60,7 +61,8 @@ def debit_reference(payment_id: str) -> str:
 
 
 def give_back(bank: Bank, payment: Payment) -> None:
-    """Books the return of a debited payment to the account that paid, in a transaction of its own."""
+    """Books the return of a payment that was debited and then rejected before its settlement. The money goes back to
+    the account that paid, in a transaction of its own."""
     remark = f"RETURN {payment.reason or ''}".strip()
     _post(bank, payment, "R", make_debtor_posting(payment), -payment.order.amount, remark)
     payment.debited = False
@@ -98,8 +100,12 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
 
 
 def make_opposite_postings(inner: Money, outer: Posting) -> tuple[Posting, ...]:
-    """Returns `outer`, the posting on the other party's account. If `inner` is in another currency, first come two
-    postings of the bank's exchange desk, which convert `inner` into the currency of `outer`."""
+    """Returns the postings that balance a posting on a customer's account. `inner` is the amount of that posting with
+    the opposite sign. `outer` is the posting on the other party's account.
+
+    Returns `outer` alone if both amounts have the same currency. Otherwise two postings of the bank's exchange desk
+    come before `outer`. They convert `inner` into the currency of `outer`.
+    """
     if inner.currency == outer.amount.currency:
         return (outer,)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer
@@ -132,8 +138,9 @@ REMARK = "BULK CREDIT TRANSFER"
 
 
 def book(bank: Bank, part: Batch) -> dict[str, Refund]:
-    """Books a batch, and credits each beneficiary that has an account in this bank. Returns the refunds of transfers to
-    closed accounts, each under the reference of its transfer (choice 10)."""
+    """Books a batch: debits it in one line or in a line for each transfer, and credits each beneficiary that has an
+    open account in this bank. Returns the refunds of transfers to closed accounts, each under the reference of its
+    transfer (choice 10)."""
     refunds = {}
     batch, today = part.paying, bank.clock.today
     # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.

@@ -24,7 +24,8 @@ TIMED_OUT = (Reason.CREDITOR_BANK_SILENT.code, Reason.BANK_SILENT.code, Reason.T
 
 def is_late(bank: Bank, order: PaymentRequest) -> bool:
     """Whether today's cut-off time has passed for this payment. If so, a payment that is signed now waits for the next
-    banking day (choice 14)."""
+    banking day (choice 14). Always False for an instant payment, for a payment of a later day, and if the decision
+    `cut_off` is `off`."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     is_cut_off = is_today and not PRODUCTS[order.product].instant and bank.decisions.cut_off != "off"
     return is_cut_off and is_after_cut_off(bank.clock.now)
@@ -42,7 +43,8 @@ def find_day_of_payment(bank: Bank, order: PaymentRequest) -> date | None:
 
 def find_execution_day(bank: Bank, requested_day: date) -> date | None:
     """Returns the banking day on which the bank executes a payment or a batch that was requested for `requested_day`.
-    Returns None if it is executed at once."""
+    Returns None if it is executed at once: that day is not later than today, and today is a banking day or the decision
+    `closed_days` is not `respect`."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return find_next_banking_day(max(requested_day, today))
@@ -168,7 +170,8 @@ def fail(bank: Bank, payment: Payment) -> None:
 
 def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """Cancels a payment. Refuses if the table of moves does not permit it now (service 3.4), or if the decision
-    `cancel_cut_off` is `day_before` and the execution day has come."""
+    `cancel_cut_off` is `day_before` and the execution day has come. Does nothing if the payment is cancelled already
+    and `is_cancelled_again` accepts that."""
     if initiations.is_cancelled_again(bank, payment):
         return
     today = bank.clock.today

@@ -48,8 +48,8 @@ class RequestKey:
 
 
 def register(bank: Bank, subject: Initiation, rule: int | None, group: str, reference: str | None) -> None:
-    """Registers an initiation with the rule that it matched and the TPP's own reference. Writes the first line of its
-    journal."""
+    """Registers an initiation with the rule that it matched, and writes the first line of its journal. `reference` is
+    the TPP's own reference, if it has one. `group` is the group of initiations in which this reference is looked up."""
     subject.rule = rule
     getattr(bank, subject.kind.register)[subject.id] = subject
     if reference is not None:
@@ -87,11 +87,12 @@ def is_refused_late(bank: Bank, name: str) -> bool:
 def find_repeated_initiation(
     bank: Bank, order: PaymentRequest | StandingOrderRequest, origin: Origin, group: str, request_key: RequestKey
 ) -> InitiationOutcome | None:
-    """Looks for an unsigned initiation with the same reference and content. Returns its outcome with a new SCA address
-    (service 4.6).
+    """Returns the outcome of an earlier initiation, with a new SCA address, if the call repeats it (service 4.6). This
+    is so if the client's newest initiation with this reference is unsigned and has the same content and origin. If the
+    decision `reinitiation` is `new`, no call counts as a repetition.
 
-    Returns None if there is none, or if the decision `reinitiation` is `new`. Raises a Refusal if the reference was
-    used before and the decision `duplicate_external` is `refused`.
+    Otherwise returns None, or raises a Refusal if the reference was used before and the decision `duplicate_external`
+    is `refused`.
     """
     same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
     earlier = bank.find_initiation(same_reference[-1]) if same_reference else None
@@ -126,9 +127,13 @@ def find(
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """Returns the initiation with the bank's id `reference`, or with the TPP's own reference if `external`. Refuses a
-    reference that several initiations have, an initiation of another client and, with `customer`, one of another
-    customer."""
+    """Returns the initiation with the bank's id `reference`, or with the TPP's own reference if `external`.
+
+    If several initiations have the TPP's reference, returns the newest of them if the decision `ambiguous_external` is
+    `newest` and the call does not delete (`deleting`). Otherwise refuses the reference. Also refuses an unknown
+    reference, an initiation of another `group` (such as another payment product), one of another client and, if
+    `customer` is given, one of another customer. `field` is the name of the refused input in the Refusal.
+    """
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":
@@ -171,9 +176,9 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether the bank accepts a second cancellation of this initiation. Service 3.4 is silent, so the decision
-    `cancel_again` counts: for `204` returns True, for `404` raises NOT_FOUND. Returns False for an initiation that is
-    not cancelled."""
+    """Whether the bank accepts a second cancellation of this initiation. Returns False for an initiation that is not
+    cancelled. For a cancelled one service 3.4 is silent, so the decision `cancel_again` counts: for `204` returns True,
+    for `404` raises NOT_FOUND, and for any other value returns False, after which the table of moves refuses."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:

@@ -71,8 +71,9 @@ class Books:
 
 
 class Lines(Sequence[AccountLine]):
-    """The lines of a compartment, oldest first: the lines of the shared past, then those that the bank added. The lines
-    of the past are not copied."""
+    """The lines of a compartment, oldest first. `past` has the lines from before the bank's opening, which many banks
+    share. `own` has the lines that this bank added. The lines of the past are copied into `own` only when a new line
+    must be inserted among them."""
 
     __slots__ = ("own", "past")
 
@@ -118,7 +119,8 @@ class Lines(Sequence[AccountLine]):
 
 
 class Ledger:
-    """The books of one bank: the shared past, and the entries that this bank added."""
+    """The books of one bank: the past from before its opening, which it shares with other banks, and the entries that
+    this bank added."""
 
     __slots__ = ("posted", "_balances", "_lines", "_past", "_past_of")
 
@@ -131,14 +133,15 @@ class Ledger:
 
     @property
     def past(self) -> Books:
-        """The generated past. It is made on first use, because many worlds never need it."""
+        """The entries from before the bank's opening. They are generated on first use, because many worlds never need
+        them."""
         if self._past is None:
             self._past = self._past_of()
         return self._past
 
     @property
     def count(self) -> int:
-        """The number of postings so far. The newest posting has this number."""
+        """The number of postings so far, including those of the past. The newest posting has this number."""
         return self.past.count + self.posted
 
     def read_balance(self, account: str, currency: str) -> Money:
@@ -150,7 +153,8 @@ class Ledger:
         return self.past.balances.get(key, NOTHING) if number is None else number
 
     def list_lines(self, account: str, currency: str) -> Sequence[AccountLine]:
-        """Returns the lines of a compartment, oldest first. They are not copied."""
+        """Returns the lines of a compartment, oldest first. The result is not a copy, so it grows with later
+        bookings."""
         key = (account, currency)
         return self._lines.get(key) or self.past.lines.get(key, ())
 

@@ -1,7 +1,7 @@
 """Generates the ids and secrets of a bank. The same seed and secret always give the same values. Never use it outside a
 sandbox.
 
-Without a secret, anyone who knows the seed can compute every id and token. A tester can so know them in advance. With a
+Without a secret, anyone who knows the seed can compute every id and token, so a tester can know them in advance. With a
 secret, the values come from a keyed hash, so nobody can compute further ids and tokens from those already seen.
 """
 
@@ -10,8 +10,8 @@ from hashlib import blake2b
 
 
 class Mint:
-    """The bank's only source of random values. They are computed from the seed, a counter and an optional secret
-    (hexadecimal)."""
+    """The bank's only source of random values. They are computed from the seed, a counter, an optional salt and an
+    optional secret (hexadecimal)."""
 
     __slots__ = ("_key", "asked", "salt", "seed")
 

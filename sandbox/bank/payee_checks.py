@@ -1,8 +1,8 @@
 """Verification of payee before a signature: compares the payee's name with the holder of the account (choice 14).
 
 If a rule of the scenario sets the outcome, that outcome counts. Otherwise the names of the account's holders are
-compared. For accounts of other banks these names come from a table. For an account that the table does not have, the
-check is not possible.
+compared. For accounts of other banks these names come from a table. For a closed account, and for an account that the
+table does not have, the check is not possible.
 """
 
 from collections import Counter
@@ -42,7 +42,8 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
 
 def find_check(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
     """Returns the outcome for a payment or a standing order. This is the stored outcome, or a new check if none is
-    stored. Returns None for a bulk file, and if the bank does not check this payment."""
+    stored. Returns None for a bulk file. Also returns None if no outcome is stored and the bank makes no check, because
+    the payment is not SEPA or the decision `payee_check` is `off`."""
     if isinstance(initiation, BulkFile):
         return None
     if initiation.payee is not None or not initiation.sepa or bank.decisions.payee_check == "off":

@@ -12,7 +12,8 @@ from sandbox.contract.products import PRODUCTS
 
 def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
     """Checks a payment, registers it and returns its outcome. If an identical call came before, returns the outcome of
-    that call and registers nothing. A refused call registers nothing either."""
+    that call and registers nothing. If the client's newest payment with this reference is unsigned and has the same
+    content, returns the outcome of that payment with a new SCA address. A refused call registers nothing either."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         first = Status(bank.decisions.first_status)
@@ -46,8 +47,8 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
 
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """Refuses a payment that its account may not make. The checks are made in this order, and the first failing one
-    raises: currency, payment to the same account, non-SEPA, urgent, country, limits (choice 5). The funds are checked
-    last, and only if the payment is executed at once."""
+    raises: the account itself (such as closed), currency, payment to the same account, non-SEPA, urgent, country,
+    limits (choice 5). The funds are checked last, and only if the payment is executed at once."""
     is_direct = execution.find_day_of_payment(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:

@@ -25,8 +25,13 @@ def approve(
     state: str | None,
     method: str | None = None,
 ) -> str:
-    """Approves for a customer at an SCA address or a consent address. Returns the URL of the callback. If `method` is
-    None, the signing method is not checked."""
+    """Signs the initiation or gives the consent that belongs to the address `token`, as the customer. Returns the URL
+    of the callback.
+
+    For an initiation, `account` is the account that pays. For a consent, the client may read the accounts `ibans`, or
+    `account` if `ibans` is empty. A customer or account that is not given is chosen by default. If `method` is None,
+    the signing method is not checked.
+    """
     if token in bank.consent_addresses:
         return _agree_by_default(bank, token, customer, ibans or ((account,) if account else ()), state, method)
     initiation = signing.find_waiting_initiation(bank, token)
@@ -75,10 +80,11 @@ def _choose_signer(
 def _agree_by_default(
     bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None, method: str | None
 ) -> str:
-    """Agrees at a consent address. Returns the URL of the callback.
+    """Gives or renews the consent at a consent address. Returns the URL of the callback.
 
-    The default customer is the customer of the renewed consent, or the first owner of the account. The default accounts
-    are all accounts of the customer.
+    The default customer is the customer of the renewed consent, or the first owner of the account that the address or
+    `ibans` names. The default accounts are all accounts that the customer may let a client read. Refuses accounts other
+    than the one that the address names.
     """
     address = consents.find_open_address(bank, token)
     if customer is None:

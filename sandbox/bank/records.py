@@ -162,8 +162,9 @@ class Origin:
 
 
 class Fact(NamedTuple):
-    """A line of the journal. If the line is about a change of a customer or an account, `source` and `target` are None,
-    and `reason` lists the changed fields."""
+    """A line of the journal. If the line is about a customer or an account, `source` and `target` are None. For a
+    change of a customer or an account, `reason` lists the changed fields. In the first line of an initiation, `source`
+    is None."""
 
     seq: int
     at: datetime
@@ -176,7 +177,8 @@ class Fact(NamedTuple):
 
 
 class Refund(NamedTuple):
-    """A scheduled return of money to an account, for one of its booked lines or for a settled payment."""
+    """A scheduled return of money to an account. It returns either the amount of a line that is booked on the account,
+    or a settled payment."""
 
     entry: LedgerEntry | None  # whose first posting is that line; None for a payment, which has its lines itself
     back: str  # return or refund
@@ -347,7 +349,7 @@ class BulkFile:
     @property
     def deferred(self) -> bool:
         """Whether each payable batch is executed on a later day, or is tried again because funds were missing (service
-        3.4)."""
+        3.4). Also True if no batch is payable."""
         return all(part.deferred for part in self.payable_parts)
 
 
@@ -464,7 +466,8 @@ PairKey = tuple[str, str, str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A PSU's permission for a client: a scope, and in some cases an account or a consent."""
+    """A PSU's permission for a client, with a scope. `account` is the IBAN of a CAF consent, and None for the other
+    scopes. `consent_id` is None for the scope PIS."""
 
     client_id: str
     customer: str

@@ -15,8 +15,9 @@ from sandbox.contract.moves import Trigger
 
 
 def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
-    """Books the return of a settled payment and adds a line to the journal. The status does not change. Refuses a
-    payment that is not settled, or whose money has already come back."""
+    """Books the return of a settled payment and adds a line to the journal. The status does not change. `back` is the
+    kind of the return: `return` or `recall`. Refuses a payment that is not settled, or whose money has already come
+    back."""
     if not isinstance(payment, Payment) or not payment.settled:
         raise _refuse(payment, back, "{subject} is {status}; only a settled payment can come back by a {target}.")
     if payment.returned:
@@ -40,7 +41,7 @@ def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) ->
 
 
 def promise(bank: Bank, name: str, refund: Refund) -> None:
-    """Books a refund now. On a closed day, schedules it for the next banking day."""
+    """Books a refund at once if today is a banking day. Otherwise schedules it for the next banking day."""
     bank.refunds[name] = refund
     at = move_to_banking_day(bank.clock.now)
     if at == bank.clock.now:

@@ -166,7 +166,8 @@ def list_text_conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ..
 
 
 def fits(when: RuleCondition, texts: tuple[tuple[str, str, bool], ...], facts: RuleFacts, now: datetime) -> bool:
-    """Whether the facts meet all conditions of a rule except `nth`."""
+    """Whether the facts meet all conditions of a rule except `nth`. A direct debit meets only rules of the kind
+    `direct_debit`. `texts` are the rule's conditions on texts, from `list_text_conditions`."""
     if facts.kind == DEBIT and when.kind != DEBIT:
         return False
     for name, pattern, is_pattern in texts:

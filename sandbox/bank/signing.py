@@ -73,8 +73,8 @@ def demand_signer(bank: Bank, initiation: Initiation, customer: str, debtor: Deb
 def sign(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
     """Signs an initiation at its SCA address. Returns the URL of the callback.
 
-    If the account or the payee may not be used, `choose_visit_ending` decides whether the Refusal is raised or the
-    session ends with a callback.
+    If a check of the account, its funds or the payee fails, `choose_visit_ending` decides whether the Refusal is raised
+    or the session ends with a callback. Also raises a Refusal if a rule of the scenario demands it.
     """
     try:
         demand_signer(bank, initiation, customer, debtor)
@@ -154,7 +154,8 @@ def describe_wrong_codes(bank: Bank) -> str:
 
 
 def refuse(bank: Bank, initiation: Initiation, state: str | None, description: str = REFUSED) -> str:
-    """Refuses an initiation at its SCA address. Returns the URL of the callback."""
+    """Refuses an initiation at its SCA address. Returns the URL of the callback, or an empty text if the decision
+    `refusal_callback` is `none`."""
     find_behaviour(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
     return make_refusal_url(bank, initiation.origin.redirect_uri, state, description)
 

@@ -23,7 +23,8 @@ NIGHT_BEGINS, NIGHT_ENDS = 23, 6  # hours in Brussels
 
 
 class SigningAttempt(NamedTuple):
-    """The initiation that a customer is about to sign, and the account that pays. For a consent, both are None."""
+    """The initiation that a customer is about to sign, and the account that pays. For a consent, both are None. If only
+    `debtor` is None, the account that the initiation names pays, or the accounts that a file names."""
 
     customer: str
     initiation: Initiation | None = None
@@ -62,7 +63,8 @@ def find_beneficiary(initiation: Initiation) -> str:
 
 
 def is_new(bank: Bank, attempt: SigningAttempt) -> bool:
-    """Whether the customer has never signed a payment to this beneficiary. False for the customer's own accounts."""
+    """Whether the customer has never signed a payment to this beneficiary. False for the customer's own accounts, and
+    for a consent."""
     if attempt.initiation is None:
         return False
     iban = find_beneficiary(attempt.initiation)
@@ -85,7 +87,8 @@ def leaves_sepa(bank: Bank, attempt: SigningAttempt) -> bool:
 
 
 def is_first_use(bank: Bank, attempt: SigningAttempt) -> bool:
-    """Whether the customer has never signed for the paying account, or for one of the paying accounts of a file."""
+    """Whether the customer has never signed for the paying account, or for one of the paying accounts of a file. False
+    for a consent."""
     if attempt.initiation is None:
         return False
     if isinstance(attempt.initiation, BulkFile):

@@ -77,8 +77,8 @@ def drop_approval(bank: Bank, session: Session) -> None:
 
 
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
-    """Sets the account that pays. Refuses an account that may not pay this initiation. The customer may then pick
-    another account (service 1)."""
+    """Sets the account that pays. Refuses an account that may not pay this initiation, and the customer may then pick
+    another account (service 1). Accepts an account for which `signing.sign` later ends the session with a callback."""
     session = demand_session(bank, session_id, token)
     payment = signing.find_waiting_initiation(bank, token)
     if session.customer is None or not signing.needs_account(payment):
@@ -111,7 +111,8 @@ def enter_channel(bank: Bank) -> str:
 
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
-    """Logs in a test customer to the bank's own channel. Returns the new session id."""
+    """Logs in a test customer to the bank's own channel. Returns the new session id. Refuses an unknown customer, and
+    one who blocked online access."""
     session = demand_session(bank, session_id, CHANNEL)
     name = signing.demand_customer(bank, customer).id
     accounts.demand_unblocked(bank, name)
@@ -154,6 +155,7 @@ def leave_channel(bank: Bank, session_id: str) -> None:
 
 def list_own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
     """Returns a page of the initiations from the customer's accounts, newest first, and whether a further page follows.
+    `list_name` is `orders` for standing orders, or `payments` for payments and files. `page` counts from 1.
 
     Initiations that ended without a signature are left out, because no customer ordered them.
     """
@@ -177,7 +179,7 @@ def _is_theirs(bank: Bank, initiation: Initiation, customer: str) -> bool:
 
 def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
     """Cancels an initiation for a customer in the bank's own channel, under the same conditions as DELETE (service
-    3.4). Returns the new status."""
+    3.4). Returns the new status. Refuses an initiation that this customer did not sign and may not sign."""
     (_, customer), initiation = demand_logged_in(bank, session_id), bank.find_initiation(subject_id)
     if initiation is None or not _is_theirs(bank, initiation, customer):
         raise Refusal(Error.NOT_FOUND, input="payment")

@@ -32,7 +32,9 @@ TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 
 def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
-    """Checks a standing order and registers it. If the same call came before, returns its earlier outcome."""
+    """Checks a standing order and registers it. If an identical call came before, returns the outcome of that call. If
+    the client's newest order with this reference is unsigned and has the same content, returns the outcome of that
+    order with a new SCA address."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, Status.PATC, earlier.sca_token)
@@ -128,10 +130,11 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
 
 
 def run(bank: Bank, order: StandingOrder) -> None:
-    """Executes an order once and schedules the next execution. If the account has the funds, books the payment.
+    """Executes an order once: books the payment if the funds suffice, else notes the failure. An execution also fails
+    if the debtor's or the beneficiary's account is closed. Afterwards schedules the next execution.
 
-    Otherwise notes the failure. The decision `failed_occurrence` can then end the order, or have this execution tried
-    again before the next one is scheduled.
+    If funds are missing, the decision `failed_occurrence` can instead end the order, or schedule another try of this
+    execution.
     """
     assert order.debtor is not None
     closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
@@ -160,7 +163,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
 
 def compute_due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Money | None:
     """Returns the amount to pay now, or None if funds are missing. A variable order pays the funds above its minimum,
-    up to its maximum."""
+    up to its maximum. It does not use the overdraft."""
     if contract.amount is not None:
         return contract.amount if contract.amount <= accounts.compute_available_funds(bank, debtor) else None
     funds = Money(accounts.compute_unreserved_balance(bank, debtor), debtor.currency)  # nobody saves by an overdraft

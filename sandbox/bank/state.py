@@ -44,8 +44,9 @@ from sandbox.contract.moves import Status, Trigger
 
 class Bank:
     """All state of one bank. It depends only on the bank's beginning (fixtures, scenario, seed, settings) and its acts.
+    A register is a dict of records by id.
 
-    A register is a dict of records by id. All public attributes together are the state that is stored and compared.
+    All public attributes except `decisions` together are the state that is stored and compared.
     """
 
     __slots__ = (
@@ -230,8 +231,8 @@ class Bank:
             self._promise_by_rule(subject, target)
 
     def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
-        """Schedules the events that the initiation's rule demands after the new status: moves, and acts of the
-        customer."""
+        """Schedules what the initiation's rule demands after the new status: moves, returns of money, and acts of the
+        simulated customer."""
         rule = self.rulebook.rules[subject.rule or 0]
         for then in rule.then:
             if then.on is status:
@@ -244,7 +245,8 @@ class Bank:
         return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
     def find_decisions(self, subject: Initiation) -> Decisions:
-        """Returns the decisions that apply to an initiation: those of the bank, with the timings of its rule."""
+        """Returns the decisions that apply to an initiation: those of the bank, with the timings of the rule that it
+        matched, if any."""
         return self.find_decisions_of_rule(subject.rule)
 
     def find_decisions_of_rule(self, rule: int | None) -> Decisions:
@@ -254,7 +256,8 @@ class Bank:
 
 
 def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:
-    """Changes settings from now on. Scheduled events keep their times."""
+    """Changes settings from now on. Scheduled events keep their times. A change of `life` also switches the habits of
+    all customers on or off."""
     before = bank.settings.life
     bank.settings = with_changes(bank.settings, dict(changes))
     if bank.settings.life != before:

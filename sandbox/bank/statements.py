@@ -27,10 +27,10 @@ FIRST, LAST = (date.min, 0), (date.max, 0)  # before and behind every line
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A request for one page of lines.
+    """A request for one page of lines. The day `date_from` is included, the day `date_to` is not.
 
     `before` is the position of the last line on the previous page. `newest` is the number of the ledger's newest line
-    at the time when the first page was read.
+    at the time when the first page was read. Both are None in the request for the first page.
     """
 
     iban: str
@@ -52,11 +52,12 @@ class LinePage:
 
 
 def sum_in_euro(bank: Bank, account: Account) -> Money:
-    """Returns the balance of an account (service 2.7). This is the sum of all compartments in EUR, at the bank's rates.
+    """Returns the balance of an account (service 2.7): the sum of all compartments, converted to EUR at the bank's
+    rates.
 
-    It is instead the balance of the first compartment, in its own currency, if the account has only one compartment, if
-    the decision `balance_of` is `euro`, or if that decision is `parameter` and the account does not have `globalised`
-    as `balance_shown`.
+    In three cases returns the balance of the first compartment alone, in its own currency: if the account has only one
+    compartment, if the decision `balance_of` is `euro`, or if that decision is `parameter` and the account does not
+    have `globalised` as `balance_shown`.
     """
     first = read_balance(bank, account.iban, account.first_currency)
     if len(account.currencies) == 1:
@@ -112,7 +113,7 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
     """Whether the PSU authenticated a short time ago, by default in the last hour. A valid SCA token of the call shows
     this, or a recent renewal of the consent.
 
-    Refuses an SCA token of another consent. An expired token counts as missing (choice 2).
+    Refuses an unknown SCA token, and an SCA token of another consent. An expired token counts as missing (choice 2).
     """
     until = demand_consent(bank, grant).full_until
     renewed = until is not None and bank.clock.now <= until
@@ -135,7 +136,10 @@ def find_oldest_day(bank: Bank) -> date:
 
 
 def asks_for_old(bank: Bank, query: Query) -> bool:
-    """Whether the query asks for days before the oldest day that can be read without an SCA token."""
+    """Whether the query names days before the oldest day that can be read without an SCA token. With `date_from`, this
+    is so if `date_from` is before the oldest day. Without `date_from`, it is so if the query ends before the oldest
+    day: `date_to` is not included, so it may be the oldest day itself. An open beginning alone names no day, so such a
+    query with a later end, or with no end, gives False."""
     oldest = find_oldest_day(bank)
     if query.date_from is not None:
         return query.date_from < oldest
@@ -146,7 +150,9 @@ def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     """Returns a page of lines, without lines before the day `oldest`. Finds the lines by binary search, so that the
     last page takes no longer than the first.
 
-    Lines that were booked after the first page was read are left out, even if they have an earlier date.
+    Lines that were booked after the first page was read are left out, even if they have an earlier date. The first page
+    can also have pending payments (signed, and not booked yet). If the decision `empty_page` is `first`, an empty page
+    with a following page comes before the lines.
     """
     newest = bank.ledger.count if query.newest is None else query.newest
     backwards = bank.decisions.order_of_items == "newest_first"
@@ -166,8 +172,9 @@ def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
 
 
 def _list_pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
-    """Returns signed payments that are not booked yet, newest first, if the bank shows them. Service 2.8 is silent.
-    Returns at most one less than the page size, so that a booked line fits on the page too."""
+    """Returns the lines of signed payments that are not booked yet, newest first. Returns an empty list if the bank
+    does not show them. Service 2.8 is silent about them. Returns at most one less than the page size, so that a booked
+    line fits on the page too."""
     compartments = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in compartments):
         return []
@@ -195,8 +202,8 @@ def _shows_pending(bank: Bank) -> bool:
 
 
 def _make_expected_line(bank: Bank, payment: Payment) -> AccountLine:
-    """Returns the line of a pending payment: the line that its booking will have, without the texts that decisions hide
-    or change before the booking."""
+    """Returns the line of a pending payment. It is the line that the booking of the payment will have, but decisions
+    can hide or replace its texts before the booking."""
     on, decisions = payment.executes_on or payment.signed_on, bank.decisions
     assert on is not None
     entry = debit_entry(bank, payment, on)
@@ -211,10 +218,11 @@ def _make_expected_line(bank: Bank, payment: Payment) -> AccountLine:
 
 
 def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = False) -> Sequence[AccountLine]:
-    """Returns the lines with the references that this bank shows for them at this moment.
+    """Returns the lines with the references that this bank shows for them at this moment. By default these are the
+    lines' own references. Decisions can replace them. `pending` says that the lines are not booked yet.
 
-    If the decision `reference_renumbered` is `changes`, a shown reference is a checksum of the line's own reference,
-    the bank's time and the number of postings. So all readers at one moment see the same reference, on every server and
+    If the decision `reference_renumbered` is `changes`, a shown reference is a checksum of the line's reference, the
+    bank's time and the number of postings. So all readers at one moment see the same reference, on every server and
     after a replay. The reference changes when time passes or, while the clock is frozen, when a posting is booked. The
     checksum has no count of reads: reads are not in the log, so each server would count other reads.
     """
@@ -241,8 +249,8 @@ def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = 
 def select_lines(
     lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool
 ) -> Iterator[AccountLine]:
-    """Yields the lines of a compartment that match a query, in the order of the page. Begins after the query's position
-    `before`. Leaves out lines before the day `oldest`."""
+    """Yields the lines of a compartment that match a query, newest first if `backwards`, else oldest first. Begins
+    after the query's position `before`. Leaves out lines before the day `oldest`."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
     first = 0 if since is None else bisect_left(lines, (since, 0), key=make_sort_key)
     end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=make_sort_key)
@@ -263,7 +271,8 @@ def book_by_hand(
     text: str,
     structured: bool,
 ) -> AccountLine:
-    """Books a transaction for a tester, such as an incoming salary, and returns its line (choice 10)."""
+    """Books a transaction for a tester, such as an incoming salary, and returns its line (choice 10). Refuses an
+    unknown or closed account, a currency that the account does not have, and a day in the future."""
     account = bank.accounts.get(iban)
     if account is None:
         raise Refusal(Error.NOT_FOUND, input="account")

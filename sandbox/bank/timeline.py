@@ -26,7 +26,8 @@ DEFAULTS = (
 
 
 def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
-    """Runs a due event, if the table of moves still allows its trigger."""
+    """Runs a due event. Skips it if the table of moves no longer allows its trigger. If a rule of the scenario delays
+    the event, schedules it again for the later time."""
     if trigger is Trigger.RETURNED:
         returns.book(bank, subject_id)
         return

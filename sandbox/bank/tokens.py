@@ -30,7 +30,8 @@ class IssuedTokens:
 
 def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
     """Creates a single-use authorization code for the callback and returns it. A rule of the scenario may set its
-    lifetime. If the decision `callback_arrival` is `late`, the code has expired when the callback arrives."""
+    lifetime. If the decision `callback_arrival` is `late`, the code has expired when the callback arrives. If the
+    decision `code_characters` is `reserved`, the code has characters that a URL must encode."""
     code = bank.mint.draw_secret()
     if bank.decisions.code_characters == "reserved":
         code = f"+/{code}=="
@@ -84,8 +85,8 @@ def find_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> Registere
 
 
 def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient:
-    """Returns the registered, active client to which the Basic credentials belong. Raises a Refusal if there is
-    none."""
+    """Returns the registered client to which the Basic credentials belong. Raises a Refusal if there is none, or if the
+    client is not active."""
     client = find_client(bank, credentials)
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
@@ -97,8 +98,13 @@ def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> Registe
 def exchange_code(
     bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int
 ) -> IssuedTokens:
-    """Exchanges a code for tokens. Refuses a second use of the code. By default, a second use also invalidates the
-    tokens of the first use."""
+    """Exchanges a code for tokens. They include an SCA token, except if the code's scope is not AIS and the decision
+    `sca_token_for` is `ais`.
+
+    Refuses a code that is unknown, was used before, has expired or belongs to another client. Also refuses a wrong
+    redirect address or verifier, a scope that this version of POST /token does not serve, and a consent that has ended.
+    By default, a second use of a code also invalidates the tokens of its first use.
+    """
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:
         raise _make_refusal("code", "it is unknown")
@@ -138,10 +144,10 @@ def _fail_exchange(bank: Bank, code: str, field: str, reason: str) -> Refusal:
 
 
 def use_sca_token(bank: Bank, token: str) -> bool:
-    """Marks an SCA token as used, in a bank whose SCA tokens are valid for one call. Returns False if it was used
-    before.
+    """Marks an SCA token as used. A bank calls this if its SCA tokens are valid for one call only. Returns False if the
+    token was used before, else True.
 
-    Returns True for an unknown token, because a later check refuses it.
+    Also returns True for an unknown token, because a later check refuses it.
     """
     code_row = bank.sca_tokens.get(token)
     if code_row is None or code_row.used:
@@ -151,7 +157,9 @@ def use_sca_token(bank: Bank, token: str) -> bool:
 
 
 def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> IssuedTokens:
-    """Issues a new pair of tokens for a refresh token. The old pair becomes invalid (service 3.5)."""
+    """Issues a new pair of tokens for a refresh token. The old pair becomes invalid (service 3.5). Refuses an invalid
+    refresh token, a `scope` other than the granted one, a scope that this version of POST /token does not serve, and a
+    consent that has ended."""
     pair = _demand_pair(
         bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token"
     )
