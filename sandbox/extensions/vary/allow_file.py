@@ -20,9 +20,13 @@ def normalize_name(test: str) -> str:
 
 
 def read_allow_file(text: str, form: str, expected: str, read_cause: Callable[[str], T]) -> dict[tuple[T, str], str]:
-    """Returns the reason of each line, by its cause (a variant or a lie) and its test. `form` is a regular expression
-    for the cause, which is the first word of a line. `read_cause` reads this word. Raises ValueError with the number of
-    the wrong line, and with `expected`, which describes the form of a line."""
+    """Reads an allow file. Each line permits one test to fail under one variant, or to believe one lie: `CAUSE TEST #
+    reason`. The cause is the variant or the lie. Returns the reasons by cause and test. A line without a reason gets
+    the reason `known`. Skips blank lines, and lines that begin with `#`.
+
+    `form` is a regular expression for a cause, and `read_cause` reads a cause. Raises ValueError with the number of the
+    wrong line, and with `expected`, which describes the form of a line.
+    """
     line_form = re.compile(rf"(?P<cause>{form})\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
     allowed = {}
     for number, line in enumerate(text.splitlines(), 1):

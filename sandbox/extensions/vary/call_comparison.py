@@ -53,7 +53,8 @@ def list_lies_met(controls: Controls) -> list[dict[str, Any]]:
 
 
 def list_axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
-    """Returns the axes that the calls met. The world reports an axis as met when its code reads the decision.
+    """Returns the axes that the calls met. The world reports an axis as met when its code reads what the bank decided
+    on this axis.
 
     The world cannot report an axis of `SET_BY_SETTINGS`. Such an axis only changes settings, and code reads a setting
     without knowing the axis. The axis counts as met if an operation that it concerns was called.
@@ -89,7 +90,8 @@ def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bo
 
 
 class RunCalls:
-    """The calls of one run under a variant, and the calls of the default run, with which they are compared."""
+    """The calls of one run under a variant, and the calls of the default run (`reference`), with which they are
+    compared. In the default run itself, its own calls become the reference for later runs."""
 
     def __init__(self, controls: Controls, rows: Rows, variant: Variant, reference: Reference = ()) -> None:
         self.controls = controls
@@ -101,7 +103,8 @@ class RunCalls:
         self.reference = reference
 
     def describe_each(self, failed: int) -> list[str]:
-        """Returns a text for each failed test, about the call at which the test probably failed.
+        """Returns a text for each failed test, about the call at which the test probably failed. The texts are empty if
+        the run made no calls.
 
         The calls of all tests are in one list, because the tests ran one after the other. A test that fails makes fewer
         calls than in the default run. So each place in the list where calls of the default run are missing is taken for
@@ -133,7 +136,8 @@ class RunCalls:
         return [f"{first}\n{hint}"] * failed
 
     def describe_last(self, place: int = -1) -> str:
-        """Returns a text about the call that probably made a test fail. By default, this is the last call.
+        """Returns a text about the call that probably made a test fail, or an empty text if the run made no calls.
+        `place` is the index of the call at which the search begins. By default, this is the last call.
 
         If an axis did not change the reply to the call at `place`, the text is about the latest call before it whose
         reply an axis changed. If there is no such call, the text is about the call at `place`. If that call met no axis
@@ -152,7 +156,8 @@ class RunCalls:
         return text if axis_place == place else f"{text}\nIt met the axis before: {self.describe(axis_place)}"
 
     def describe(self, place: int) -> str:
-        """Returns a line about the call, and the lines of its reply that differ from the default run."""
+        """Returns a line about the call, the body that it sent, and the lines of its reply that differ from the default
+        run. If the default run has no such call, returns the lines of the whole reply."""
         row, content = self.rows[place], self.find_explanation(place).get("content") or {}
         address = content.get("address", row["path"])
         lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
@@ -217,7 +222,7 @@ def find_counterpart(calls: Rows, place: int, reference: Reference) -> str | Non
 
 def describe_difference(before: str | None, now: str) -> list[str]:
     """Returns the lines in which two replies differ: first lines of `now` with `+`, then lines of `before` with `-`. If
-    `before` is None, returns all lines of `now`."""
+    `before` is None, returns the lines of `now`. After LINES_MAX lines, one line counts the others."""
     if before is None:
         rows: Iterable[str] = [f"  < {line}" for line in now.splitlines()]
     else:

@@ -118,12 +118,12 @@ def vary(order: VaryCommandOptions) -> None:
 def open_session(
     order: CommandRunOptions, about: str, failure_code: int, describe_nothing_met: Callable[[int], str]
 ) -> Iterator[tuple["CommandRuns", "Runs"]]:
-    """Yields the object that runs the command, and the cache of its runs. Shows how many runs are done, and deletes the
-    file of results after the block.
+    """Yields the object that runs the command, and the cache of its runs. Shows how many runs are done. Deletes the
+    file of --results, from which a stopped session continues, after the block.
 
     Exits with `failure_code` if the block raises FailsByDefault or NothingMet. For NothingMet, prints the sentence that
     `describe_nothing_met` returns for the number of calls that the command made. Exits with STOPPED if the user
-    interrupts the block, and keeps the file of results.
+    interrupts the block, and then keeps the file.
     """
     from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs
 

@@ -137,7 +137,8 @@ class VaryOptions:
             return list(map(read_report_path, self.report))
 
     def check_files(self) -> None:
-        """Exits with an error, before the long run, if a file of --allow or --report cannot be used."""
+        """Exits with an error if the axes are wrong, or if a file of --allow, --allow-lies or --report cannot be used.
+        Called before the runs, because they take long."""
         assert self.allowed is not None and self.allowed_lies is not None and self.space and self.reports is not None
 
     def print_verdict(self, verdict: "Verdict", as_json: bool = False) -> bool:
@@ -185,7 +186,9 @@ def print_line(line: str) -> None:
 
 
 def read_space(axes: str, only: str, within: bool) -> "Space":
-    """Returns the space of the axes that the options name. Exits if a name is unknown or no axis has 2 values."""
+    """Returns the space of the axes that the options --axes and --only name, or of all axes if both are empty. `within`
+    leaves out values that the service does not allow (see `make_space`). Exits if a name is unknown or no axis has 2
+    values."""
     from sandbox.extensions.vary.space import make_space, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):
@@ -199,7 +202,7 @@ def read_space(axes: str, only: str, within: bool) -> "Space":
 
 
 def warn_if_slow(strength: int, axes: int) -> None:
-    """Warns before a search that takes minutes."""
+    """Prints a warning if a search at this strength over this number of axes takes minutes."""
     from sandbox.extensions.vary.cover import SLOW_AXES
 
     if strength == 3 and axes > SLOW_AXES:

@@ -1,4 +1,4 @@
-"""Runs a test command against a world of its own for each variant, and reads the JUnit file that it wrote."""
+"""Runs a test command against a world of its own for each variant, and reads the JUnit file that the command wrote."""
 
 import os
 import re
@@ -136,7 +136,7 @@ class CommandRuns:
 
     def _wait(self, words: list[str], environment: Mapping[str, str], output: Any) -> int | None:
         """Runs the command and returns its exit code, or None after a timeout. Kills all processes that the command
-        left running."""
+        left running. Raises KeyboardInterrupt if `stop` was called."""
         with self._lock:
             if self._stopped:
                 raise KeyboardInterrupt
@@ -197,7 +197,8 @@ def fill(word: str, values: Mapping[str, str]) -> str:
 
 
 def find_last_line(output: str) -> str:
-    """Returns the last line of the output that looks like an error, else the last line."""
+    """Returns the last line of the output that looks like an error, else the last line. Returns `nothing was said` if
+    the output is empty."""
     lines = [line.strip()[:FAILURE_MAX] for line in output.splitlines() if line.strip()]
     return next(filter(ERROR.match, reversed(lines)), lines[-1] if lines else "nothing was said")
 
@@ -234,7 +235,8 @@ def name_test(group: str, name: str) -> str:
 
 
 def find_failure(message: str, text: str) -> str:
-    """Returns the error in one line, from the message or from the text below it."""
+    """Returns the error of a failed test in one line: the message in its JUnit case if it has one, else the line of its
+    text in which pytest writes the error, else the first line of its text."""
     message = " ".join(message.split())
     error_match = PYTEST_ERROR.search(text)
     first = message or (

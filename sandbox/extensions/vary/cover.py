@@ -45,7 +45,8 @@ Combination = tuple[Choice, ...]
 
 @dataclass(frozen=True)
 class Cover:
-    """A covering set: its variants, the default bank among them, and the combinations that no variant can have."""
+    """A covering set: its variants, the default bank among them, and the combinations that no variant can have.
+    `impossible` does not list combinations in which two choices exclude each other."""
 
     space: Space
     strength: int
@@ -99,8 +100,8 @@ class RowIndex:
 
 
 class CoverageGoal:
-    """The task to cover each combination that contains no cause, and the rows found for it. No row contains a cause. A
-    cause is a combination of choices that is known to break a test."""
+    """The task to cover every combination of `strength` choices that contains no cause, and the rows found so far. No
+    row contains a cause. A cause is a combination of choices that is known to break a test."""
 
     def __init__(self, space: Space, strength: int, causes: Iterable[Variant], done: RowIndex) -> None:
         self.space = space
@@ -120,8 +121,9 @@ class CoverageGoal:
         self.row_count += 1
 
     def find_rows(self, chance: Random) -> Iterator[Variant]:
-        """Adds rows until each combination without a cause is in one of the rows. Yields the variant of each added row.
-        A combination that no row can have is added to `impossible` instead."""
+        """Adds rows until every allowed combination of `strength` choices is in a row, and yields the variant of each
+        added row. Skips a combination that contains a cause, or in which two choices exclude each other. If no row can
+        have a combination, adds the combination to `impossible`."""
         axes = sorted(self.space.axes, key=self._importance.__getitem__)
         for names in combinations(axes, self.strength) if axes else ():
             for combination in product(*map(self.space.list_choices, names)):

@@ -56,8 +56,8 @@ class ToldLie(NamedTuple):
 
 
 class ToldLies:
-    """The replies that lies changed in one world. Also has values of the world's earlier replies, which later lies may
-    use."""
+    """The replies that lies changed in one world, at most TOLD_MAX of each lie. Also has values of the world's earlier
+    replies, which later lies may use."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -127,7 +127,8 @@ def _filter_body(
     fail: Callable[[], Any],
 ) -> Any:
     """Returns a copy of the body that the world's lie has changed, or the same object if the lie changes nothing. With
-    `lie_as: failure`, calls `fail` if the lie would change the body, and returns its result. Notes each change."""
+    `lie: listed`, returns the same object. With `lie_as: failure`, calls `fail` if a lie would change the body, and
+    returns its result. Notes each change that a lie made or would have made."""
     lies = find_lies(world)
     name = value_of(world.settings, LIE)
     fails = value_of(world.settings, TOLD_AS) == FAILURE
@@ -196,8 +197,8 @@ def find_first_difference(true: Any, changed: Any, place: str = "") -> tuple[str
 
 
 def _show_value(place: str, value: Any) -> Any:
-    """Returns a value as a report shows it. Numbers stay numbers, other values become a text of limited length, and a
-    secret is cut to its first characters."""
+    """Returns a value as a report shows it. Numbers and None stay as they are, other values become a text of limited
+    length, and a secret is cut to its first characters."""
     if isinstance(value, str) and value != ABSENT and place.rpartition(".")[2] in SECRETS:
         return f"{value[:SHOWN]}..."
     if value is None or isinstance(value, int | float):

@@ -32,9 +32,9 @@ def describe_values(row: LieReading) -> str:
 
 
 def describe_lies(verdict: LieVerdict) -> Iterator[str]:
-    """Yields the verdict on lies in lines. First come the lies that no test notices, with the tests that read them.
-    Then come the lies that some test notices, the lines of --allow-lies that are no longer needed, and the lies that
-    could change no reply."""
+    """Yields the verdict on lies in lines. First come the lies that no test notices, with the tests that read them. A
+    line counts how often a test passed although another test notices the lie. Then come the lines of --allow-lies that
+    are no longer needed, and the lies that could change no reply."""
     groups = {
         lie: rows for lie, rows in group_by_lie(verdict.unnoticed).items() if not verdict.list_noticing_tests(lie)
     }
@@ -88,7 +88,8 @@ def _row_as_json(row: LieReading, verdict: LieVerdict) -> dict[str, Any]:
 
 
 def lies_as_suite(verdict: LieVerdict) -> Suite:
-    """Returns a JUnit suite with a case for each lie. A lie that nobody notices is a failure, unless it is allowed."""
+    """Returns a JUnit suite with a case for each lie. A lie that tests read and no test notices is a failure, unless it
+    is allowed. A lie that could change no reply is skipped."""
     rows = group_by_lie(verdict.unnoticed)
     cases = []
     for lie in LIES:

@@ -66,7 +66,8 @@ READY_STRENGTH = "1"
 
 
 def read_option(config: pytest.Config) -> "VaryPlugin":
-    """Returns the plugin for --bank-vary or --bank-ready. Raises UsageError if an option is wrong."""
+    """Returns the plugin for --bank-vary or --bank-ready. Raises UsageError if an option is wrong, or if a file that an
+    option names cannot be read or is wrong."""
     option = config.getoption
     try:
         folder = option("--bank-ready")
@@ -156,7 +157,8 @@ class ReadySession:
     document: Mapping[str, Any] = field(default_factory=dict)
 
     def add(self, item: pytest.Item, runs: Runs) -> None:
-        """Adds the findings and the coverage of one test. Then runs this test under each night and each gateway fault
+        """Adds the findings, the coverage and the exported worlds of one test, which come from its run under LISTING
+        (no lie is told, but the world lists possible lies). Then runs this test under each night and each gateway fault
         (see conditions.py)."""
         listing = runs.find_run(LISTING)
         self.exports += item.stash[MET][0].exports  # of the run that was just made, or of none
@@ -206,8 +208,9 @@ class NextTestOfModule:
 
 @dataclass(eq=False)
 class VaryPlugin:
-    """Runs each test that uses the fixture `bank` several times. The first run is on the default bank. The others are
-    under the variants of a covering set of the axes that the test met."""
+    """Runs each test that uses the fixture `bank` several times. The first run is on the default bank. If the test
+    passes there, it runs again under the variants of a covering set of the axes that it met. With `tells_lies`, it also
+    runs under each lie that could change a reply to its calls."""
 
     space: Space
     strength: int
@@ -245,14 +248,16 @@ class VaryPlugin:
         return runtestprotocol(item, log=False, nextitem=NextTestOfModule(item))  # type: ignore[arg-type]
 
     def end(self, item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
-        """Tears down the fixtures that the next test does not need. Returns a report if the teardown failed."""
+        """Tears down the fixtures that the next test does not need. Returns a list with the report on the teardown if
+        it failed, else an empty list."""
         state = item.session._setupstate
         call = pytest.CallInfo.from_call(lambda: state.teardown_exact(nextitem), "teardown", (KeyboardInterrupt,))
         report: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
         return [report] if report.failed else []
 
     def judge(self, item: pytest.Item, runs: Runs, reports: list[pytest.TestReport]) -> None:
-        """Adds the verdict on one test. A break that is not allowed fails the test, except with --bank-ready."""
+        """Adds the verdict on one test. A break that is not allowed fails the test, except with --bank-ready. Raises
+        FailsByDefault if the test fails on the default bank, and NothingMet if its calls meet no axis of the space."""
         verdict = allow(judge(runs, self.space, self.strength, 1), self.allowed)
         self.verdicts.append(verdict)
         call = next(report for report in reports if report.when == "call")
@@ -267,8 +272,13 @@ class VaryPlugin:
             call.outcome, call.longrepr = "failed", "\n\n".join(lines)
 
     def judge_lies(self, item: pytest.Item, runs: Runs) -> None:
-        """Runs one test under each lie that could change a reply to its calls, and adds the verdict. A lie that this
-        test does not notice does not fail the test, because a later test may notice the lie."""
+        """Runs one test under each lie that could change a reply to its calls, and adds the verdict. With --bank-ready,
+        first adds the findings of the test to the session (see `ReadySession.add`). Does nothing without `tells_lies`,
+        or if the test fails on the default bank.
+
+        A lie that this test does not notice does not fail the test, because a later test may notice the lie. Raises
+        NothingMet if no lie could change a reply.
+        """
         if self.tells_lies and not runs.find_run(DEFAULT_BANK).failed:
             runs.find_run(LISTING)
             if self.ready is not None:
@@ -278,9 +288,9 @@ class VaryPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """In a worker of xdist, sends the verdicts to the controller. Otherwise, fails the session if a test read a lie
-        that no test notices and that the user does not allow. With --bank-ready, fails the session if the client is not
-        ready."""
+        """In a worker of xdist, sends the verdicts to the controller. Otherwise, fails a session that has passed so far
+        if a test read a lie that no test notices and that the user does not allow. With --bank-ready, writes the
+        document, and instead fails the session if the client is not ready."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[OUTPUT] = pickle.dumps((self.verdicts, self.ready))

@@ -10,9 +10,9 @@ accepted:
   reason: the library renews by the reply alone
   date: 2027-03-01
 
-The digest is the SHA-256 of the document without it, as JSON with sorted keys and no blanks. So it is the same on each
-machine. `ready verify` refuses a file with a wrong digest, and a file whose text is not exactly what this module
-writes.
+The digest is the SHA-256 of the document without the digest, as JSON with sorted keys and no blanks. So the digest of a
+document is the same on each machine. `ready verify` refuses a file with a wrong digest, and a file whose text is not
+exactly what this module writes.
 """
 
 import json
@@ -116,7 +116,8 @@ class Evidence:
 
 
 def make_document(evidence: Evidence, accepted: Mapping[str, Acceptance], worlds: Sequence[Row] = ()) -> Row:
-    """Returns the document with its digest. `worlds` are the rows of the exported worlds."""
+    """Returns the document with its digest. `worlds` are the rows of the exported worlds. The client is ready if no
+    item fails, at least one item passes, and no test is flaky."""
     findings = list(list_findings(evidence, accepted))
     items = [describe_item(item, evidence, [row for row in findings if row["item"] == item.name]) for item in ITEMS]
     flaky = [{"test": test, "seen": text} for test, text in sorted(evidence.verdict.flaky.items())]

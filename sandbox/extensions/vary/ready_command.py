@@ -109,8 +109,9 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
 
 
 def judge_command(options: ReadyOptions) -> dict[str, Any]:
-    """Makes all runs, writes the worlds of the findings into the folder, and returns the document. Exits if the command
-    fails on the default bank, or if no axis or lie makes a difference to its calls."""
+    """Makes all runs, writes the worlds of some of these runs into the folder of --output (see `export_worlds`), and
+    returns the document. Exits if the command fails on the default bank, or if no axis and no lie makes a difference to
+    its calls."""
     from sandbox.extensions.vary.readiness import make_document
     from sandbox.extensions.vary.runs import compute_fingerprint
 
@@ -162,8 +163,9 @@ def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evide
 def export_worlds(
     trial: "CommandRuns", runs: "Runs", document: Mapping[str, Any], folder: Path
 ) -> list[dict[str, Any]]:
-    """Runs the command once more on the default bank and under the variants of the first findings. Writes the worlds of
-    these runs, and returns a row for each world."""
+    """Runs the command once more on the default bank and under the variants of the first findings, at most WORLDS_MAX
+    variants in all. Writes the worlds of these runs into the folder, and returns a row of the document for each world.
+    """
     from sandbox.extensions.vary.ready_worlds import WORLDS_MAX, write_worlds
     from sandbox.extensions.vary.space import DEFAULT_BANK
 
@@ -179,8 +181,8 @@ def list_names(document: Mapping[str, Any]) -> Iterable[str]:
 
 
 def find_variant(name: str) -> Any:
-    """Returns the variant that the name of a finding has, such as `lie/token_lasts`. Returns None for a finding of the
-    referee, because the run on the default bank shows it."""
+    """Returns the variant under which a finding was made. Reads it from the name of the finding, such as
+    `lie/token_lasts`. Returns None for a finding of the referee, because the run on the default bank shows it."""
     from sandbox.extensions.vary.space import read_variant
 
     kind, _, variant_text = name.partition("/")

@@ -12,8 +12,8 @@ from sandbox.extensions.vary.lies import BY_NAME as LIES
 
 
 class Item(NamedTuple):
-    """An item of the document. Its verdict depends on calls of `operations`. If `operations` is empty, the verdict
-    depends on other facts, such as axes, lies and errors."""
+    """An item of the document. If no call of `operations` was made, the item is not covered. If `operations` is empty,
+    other facts decide whether the item is covered, such as the axes and lies that the calls met."""
 
     name: str
     about: str

@@ -1,5 +1,5 @@
-"""Writes the worlds of a ready.json as files. Also checks on any machine that these files still replay with the same
-outcome."""
+"""Writes the worlds of a readiness document (ready.json) as files, and checks that such files still replay with the
+recorded outcome, also on another machine."""
 
 import json
 import re
@@ -27,7 +27,7 @@ WORLDS_MAX = 10  # the most exported worlds: those of the default run, then thos
 
 def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[dict[str, Any]]:
     """Writes each world as a file into `worlds` in the folder, and deletes older files there. Returns a row of the
-    document for each world."""
+    document for each world. Raises ValueError if a world cannot be replayed (see `describe_export`)."""
     place = folder / "worlds"
     place.mkdir(exist_ok=True)
     for old in place.glob("*.jsonl"):
@@ -49,7 +49,7 @@ def make_local_controls() -> Controls:
 
 def describe_export(text: str) -> dict[str, Any]:
     """Replays the file of a world in a new sandbox. Returns how many initiations have each status at the end, and which
-    rules of the referee have findings.
+    rules of the referee have findings (none if the referee is not installed).
 
     Raises ValueError if the text is not such a file, or if the replay ends in another way than the file says.
     """
@@ -73,7 +73,8 @@ def describe_export(text: str) -> dict[str, Any]:
 
 
 def list_problems(file: Path) -> list[str]:
-    """Returns a sentence for each mistake in a ready.json and its worlds, or an empty list if there is no mistake."""
+    """Returns a sentence for each mistake in a ready.json and its worlds, or an empty list if there is no mistake. If
+    the ready.json itself is wrong, its worlds are not checked."""
     content = file.read_bytes()
     try:
         document = json.loads(content)

@@ -66,8 +66,9 @@ def describe_cause(variant: Variant) -> Iterator[str]:
 
 
 def describe_details(broken: Break, again: str) -> Iterator[str]:
-    """Yields the error, the last call, which mistakes the axes show, and how to run the test again. `again` is the
-    option of the command or of pytest that takes the variant."""
+    """Yields the lines that follow a break: the error and the call at which the test probably failed, if they are
+    known, which mistakes of a client the axes show, and how to run the test again. If the break is allowed, also yields
+    the user's reason. `again` is the option of the command or of pytest that takes the variant."""
     if broken.result.failure:
         yield f"Seen: {broken.result.failure}"
     if broken.result.call:
@@ -85,8 +86,8 @@ def describe_whole_break(broken: Break, again: str) -> str:
 
 
 def describe_verdict(verdict: Verdict) -> Iterator[str]:
-    """Yields the verdict in lines. Each cause comes once, followed by the tests that it breaks. All other results come
-    after the causes."""
+    """Yields the verdict in lines. Each cause comes once, followed by the tests that it breaks. After CAUSES_SHOWN
+    causes, one line counts the others. All other results come after the causes."""
     causes = group_by_cause(verdict.breaks)
     for breaks in causes[:CAUSES_SHOWN]:
         first = breaks[0]
@@ -108,7 +109,8 @@ def describe_breaks(breaks: Sequence[Break]) -> str:
 
 
 def describe_rest(verdict: Verdict) -> Iterator[str]:
-    """Yields the lines that are not about breaks: flaky tests, axes that no call met, lies and the summary."""
+    """Yields the lines that are not about breaks: flaky tests, lines of the --allow file that are no longer needed,
+    axes that no call met, lies and the summary."""
     for test, text in verdict.flaky.items():
         yield f"FLAKY  {test} {text}"
         yield "        Nothing is blamed for it: mend the test, then run again."
@@ -136,8 +138,8 @@ def write_scores(verdict: Verdict) -> str:
 
 def write_rest_of_summary(verdict: Verdict) -> str:
     """Returns the part of the summary after the scores: how many axes no call met, how many breaks there are, and how
-    many tests and runs. If the session did not vary axes, it has the lies that could change no reply in place of axes
-    and breaks."""
+    many tests and runs. If the session did not vary axes, the text counts the lies that could change no reply, in place
+    of axes and breaks."""
     if not verdict.varied:
         unseen = len(verdict.lies.unseen) if verdict.lies else 0
         return f"{unseen} not met; {count(verdict.tests, 'test')}; {verdict.runs} runs."
@@ -161,7 +163,7 @@ def count(things: Collection[object], singular: str, plural: str = "") -> str:
 
 def as_junit(verdict: Verdict) -> bytes:
     """Returns the content of a JUnit file with a case for each test. A test with a break that is not allowed is a
-    failure."""
+    failure, and a flaky test is skipped. If lies were told, the file also has a case for each lie."""
     properties = (("score", write_scores(verdict)), ("never_met", ", ".join(verdict.never_met)))
     cases = [_make_case(test, verdict) for test in verdict.tests]
     suites = [Suite("vary", cases, "vary", properties=properties)]
@@ -179,7 +181,8 @@ def _make_case(test: str, verdict: Verdict) -> Case:
 
 
 def as_sarif(verdict: Verdict) -> dict[str, Any]:
-    """Returns SARIF 2.1.0 with a rule for each axis and a result for each break."""
+    """Returns SARIF 2.1.0 with a rule for each axis and a result for each break. The result of an allowed break is
+    suppressed. If lies were told, there are also rules and results for lies."""
     names = tuple(verdict.space.axes)
     rules = [
         {
@@ -235,7 +238,8 @@ def as_page(verdict: Verdict) -> str:
 
 
 def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
-    """Groups the breaks by cause. Causes that are not allowed come first, then those that break most tests."""
+    """Groups the breaks by cause. Allowed and other breaks of the same cause are two groups. Groups of allowed breaks
+    come last. Otherwise, larger groups come first."""
     groups: dict[tuple[Variant, bool], list[Break]] = {}
     for broken in breaks:
         groups.setdefault((broken.variant, broken.allowed is not None), []).append(broken)

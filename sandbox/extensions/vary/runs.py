@@ -131,9 +131,9 @@ class Runs:
         return self._runs[variant, number]
 
     def find_result(self, variant: Variant, test: str, number: int = 0) -> Result:
-        """Returns the result of a test under a variant. If the run does not have the test although the default run has
-        it, returns NOT_RUN, which is a failure. Returns UNKNOWN instead if the run is partial, or if the default run
-        does not have the test either. UNKNOWN does not count as a failure."""
+        """Returns the result of a test in one run of a variant. `number` is 0 for the first run. If the run does not
+        have the test although the default run has it, returns NOT_RUN, which is a failure. Returns UNKNOWN instead if
+        the run is partial, or if the default run does not have the test either. UNKNOWN does not count as a failure."""
         run = self.find_run(variant, number)
         if test not in run.tests and test not in self.find_run(DEFAULT_BANK).tests:
             return UNKNOWN
@@ -170,7 +170,8 @@ def compute_fingerprint(*parts: Any) -> str:
 
 class ResultsFile:
     """A file to which each run is written when it ends. After an interrupt, the next session continues from this file.
-    `about` is a digest of the session (see `compute_fingerprint`)."""
+    `about` is a digest of the session (see `compute_fingerprint`). Runs that were stored with another digest are
+    dropped. With `fresh`, all stored runs are dropped."""
 
     def __init__(self, path: Path, about: str, fresh: bool = False) -> None:
         self.path = path

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScenarioVarying(VaryOptions):
-    """The options of `scenario run` that vary the bank. After all scenarios have passed, each is played again under a
-    covering set of the axes that it met."""
+    """The options of `scenario run` that vary the bank. `variants` changes the bank of every run. With `vary`, after
+    all scenarios have passed, each is played again under a covering set of the axes that it met."""
 
     vary: bool = option_row("Play again where the bank differs, and say what breaks a scenario.", is_flag=True)
     variants: str | None = option_row("How the bank of each scenario differs.", metavar="AXIS=VALUE,...")
@@ -71,8 +71,9 @@ class ScenarioVarying(VaryOptions):
         return self.print_verdict(merge(verdicts))
 
     def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
-        """Returns the verdict on a scenario that passes on the default bank. Returns None if no axis and no lie makes a
-        difference to its calls. Axes that the scenario sets by itself are not varied."""
+        """Returns the verdict on a scenario that has passed on the default bank. Returns None if no axis and no lie
+        makes a difference to its calls. Axes that the scenario sets by itself are not varied. Raises FailsByDefault if
+        the scenario now fails on the default bank."""
         from sandbox.extensions.vary.command import judge_all
         from sandbox.extensions.vary.runs import NothingMet, Runs
 

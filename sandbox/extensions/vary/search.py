@@ -102,7 +102,8 @@ class Search:
 
     def cover(self) -> None:
         """Runs variants until each test has passed every combination of `strength` choices that contains no cause of
-        the test. Leaves out tests for which no more causes are searched, such as flaky tests."""
+        the test. Leaves out tests for which no more causes are searched, such as flaky tests. At the end, checks the
+        causes by further runs (see `confirm`)."""
         planned = list(self.plan())
         self.runs.expected = self.runs.count + len(planned)
         rows = iter(planned)
@@ -138,8 +139,8 @@ class Search:
         return list(dict.fromkeys(causes.variants | shared for causes in tests if not causes.is_complete))
 
     def explain_failures(self) -> bool:
-        """Finds a cause for each failure that no known cause explains. Returns whether it found a new cause or a flaky
-        test."""
+        """Finds a cause for each failure that no known cause explains. Skips tests that fail on the default bank.
+        Returns whether it found a new cause or a flaky test."""
         before = self.causes.copy()
         while variants := self.runs.variants[self.explained_count :]:
             self.explained_count += len(variants)
@@ -186,8 +187,8 @@ class Search:
         return breaks_others and self.runs.has_passed(alone.add_probe(choice[0]), test)
 
     def confirm(self) -> None:
-        """Runs a cause up to ATTEMPTS times if its test passed under a variant that contains this cause. Marks a test
-        as flaky if it both passed and failed under the same variant."""
+        """Runs a cause up to ATTEMPTS times if its test passed under a variant that contains this cause. If a test both
+        passed and failed under the same variant, marks the test as flaky and drops its causes."""
         for test in self.runs.tests:
             passed = [variant for variant in self.runs.variants if self.runs.has_passed(variant, test)]
             for cause in self.find_causes(test).variants:

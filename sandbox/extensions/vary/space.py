@@ -35,8 +35,9 @@ TOPIC_GROUPS = {"money": ("initiation", "settling", "standing orders", "files")}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variant:
-    """A bank that differs from the default bank in `changes`, which are sorted by name. A change is a value of an axis,
-    a lie, or a night or gateway fault (see conditions.py)."""
+    """A bank that differs from the default bank in `changes`. A change is a choice: a value of an axis, a lie or its
+    form (`lie_as`), a night or gateway fault (see conditions.py), or a probe (see `add_probe`). `Variant.of` sorts the
+    changes by name."""
 
     changes: tuple[Choice, ...] = ()
 
@@ -79,7 +80,8 @@ class Variant:
 
     @property
     def extensions(self) -> list[str]:
-        """The lines `lie: NAME` and `lie_as: FORM` for the setting `extensions`. Empty if the variant has no lie."""
+        """The lines for the setting `extensions`: `lie: NAME`, and `lie_as: FORM` if the variant has this choice too.
+        Empty if the variant has no lie."""
         return [f"{name}: {value}" for name, value in self.changes if name.startswith(LIE)]
 
     @property
@@ -141,10 +143,11 @@ class Space:
 
 def make_space(names: Collection[str] = (), topics: Collection[str] = (), within: bool = True) -> Space:
     """Returns a space with the axes of these names and topics, or with all axes if both are empty. Raises ValueError
-    for an unknown name.
+    for an unknown name or topic.
 
     With `within`, an axis has only the values that the service allows, unless `names` has the axis. A correct client
-    refuses the other values, so its tests fail there. Axes with fewer than 2 values are left out.
+    refuses the other values, so its tests fail there. Axes that then have fewer than 2 values are left out. The axes in
+    ONLY_IF_NAMED are left out too, unless `names` has them or `within` is False.
     """
     for name in names:
         if name not in AXES:
@@ -168,7 +171,8 @@ def list_axes_of_topic(topic: str) -> list[str]:
 
 
 def describe_unknown(kind: str, name: str, names: Sequence[str]) -> str:
-    """Returns an error text with the nearest name, or with all names if they are few."""
+    """Returns an error text with the most similar name. If no name is similar, the text has all names if they are few,
+    else no hint."""
     hint = suggest(name, names)
     return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
 
@@ -178,9 +182,9 @@ def split_names(text: str | None) -> list[str]:
 
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
-    """Reads a variant such as `final_status=ACSP,night=leap_day`. Each name is an axis of the space (by default any
-    axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value. The text of the error suggests the
-    most similar name or value."""
+    """Reads a variant such as `final_status=ACSP,night=leap_day`. Each name is `lie`, `night`, `fault` or an axis of
+    the space (without `space`, any axis). Leaves out axes at their default value. Raises ValueError for an unknown name
+    or value. The text of the error suggests the most similar name or value."""
     space = space or make_space(within=False)
     values_by_axis: dict[str, str] = {}
     other_changes: list[Choice] = []

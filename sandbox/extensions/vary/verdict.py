@@ -80,7 +80,8 @@ def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:
-    """Joins the verdicts on different tests."""
+    """Joins the verdicts on different tests. What is not about single tests, such as the space and the strength, is
+    taken from the first verdict."""
     lies = [verdict.lies for verdict in verdicts if verdict.lies is not None]
     return replace(
         verdicts[0],
@@ -104,7 +105,8 @@ def read_allowed(text: str, space: Space | None = None) -> Allowed[Variant]:
 
 def allow(verdict: Verdict, allowed: Allowed[Variant]) -> Verdict:
     """Returns the verdict in which each allowed break has the user's reason. `ended` lists the lines of the file that
-    are no longer needed, because the test ran and the axes were met, but the test did not break."""
+    are no longer needed, because the test ran and the axes were met, but the test did not break. Lines about a flaky
+    test are not listed."""
     keys = [(broken.variant, normalize_name(broken.test)) for broken in verdict.breaks]
     breaks = tuple(replace(broken, allowed=allowed.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
     steady = set(map(normalize_name, verdict.tests)) - set(map(normalize_name, verdict.flaky))
