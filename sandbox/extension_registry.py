@@ -56,7 +56,8 @@ class Extension:
 
 @cache
 def load_installed() -> tuple[Extension, ...]:
-    """Returns all extensions, sorted by name. Raises ExtensionError if one cannot be imported."""
+    """Returns all extensions, sorted by name. Raises ExtensionError if one cannot be imported or is not an `Extension`,
+    or if two have the same name."""
     from importlib.metadata import entry_points
 
     extensions: dict[str, Extension] = {}

@@ -58,7 +58,8 @@ class BankHooks:
 
 
 def plugins_of_extensions() -> list[str]:
-    """Returns the modules of extensions that have hooks and options for pytest."""
+    """Returns the modules of extensions that have hooks and options for pytest. Raises UsageError if an extension
+    cannot be used."""
     from sandbox.extension_registry import ExtensionError, load_installed
 
     try:
@@ -145,8 +146,8 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
 
 def read_start(item: pytest.Item) -> "Start":
     """Returns the options with which a test's bank starts. A marker at the test wins over one at its class or module,
-    any marker over the command line, and the command line over the ini file. Raises UsageError if a marker or an option
-    is wrong."""
+    any marker over the command line, and the command line over the ini file. `settings` has the settings of all
+    markers, each from the marker that wins. Raises UsageError if a marker or an option is wrong."""
     from sandbox.testing import Start
 
     config = item.config
@@ -168,7 +169,8 @@ def read_start(item: pytest.Item) -> "Start":
 
 def path_of_scenario(scenario: str, config: pytest.Config) -> str:
     """Returns the path of a scenario file. The file is looked for in the root folder of the tests, then in the current
-    folder. A text that does not end in .yaml or .yml is the name of a shipped scenario, and is returned unchanged."""
+    folder. If neither has it, returns the path in the root folder. A text that does not end in .yaml or .yml is the
+    name of a shipped scenario, and is returned unchanged."""
     if Path(scenario).suffix not in (".yaml", ".yml"):
         return scenario
     places = [folder / scenario for folder in (config.rootpath, config.invocation_params.dir)]

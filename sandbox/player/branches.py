@@ -76,7 +76,8 @@ class Turns:
         releasing.turn.wait()
 
     def run(self) -> list[str]:
-        """Plays all branches. Returns a fault for each branch whose call was held until the end."""
+        """Plays all branches. If barriers hold the calls of all branches that have not ended, removes the barriers so
+        that the branches end. Returns a sentence for each branch that was held then."""
         self._met = {hold["name"] for hold in self.stage.controls.listed("holds") if hold["state"] == "held"}
         for branch in self.branches:
             branch.start()
@@ -121,7 +122,8 @@ class Turns:
 
 def play_branches(stage: ScenarioContext, step: ScriptStep, plays: Sequence[Play]) -> Iterator[StepResult]:
     """Plays the branches of a `parallel` step. Yields the results of their steps in the order in which they ended, and
-    then the result of the `parallel` step itself."""
+    then the result of the `parallel` step itself. If a branch raised an error, raises it in place of that last result.
+    The next step sees the last branch's reply as the last reply."""
     turns = Turns(stage, plays)
     try:
         faults = turns.run()

@@ -45,15 +45,16 @@ def _describe_refusal(reply: ClientReply) -> str:
 
 
 def is_refusal_like(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
-    """Whether a refusal is the expected one. `wish` is its token, its code, its HTTP status, or the error of a
-    callback. If `wish` is true, any refusal is expected."""
+    """Whether a refusal is the expected one. `wish` is the field `error` or `error_code` of its body, its HTTP status,
+    or the error of a callback. If `wish` is true, any refusal is expected."""
     body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
     return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)
 
 
 def expect(stage: ScenarioContext, content: Content) -> list[str]:
-    """Returns a sentence for each expectation of the step that is not met."""
+    """Returns a sentence for each expectation of the step that is not met. Without a word of SUBJECTS, such as
+    `payment`, the expectations are about the last reply. Raises ScriptFault if the step has two such words."""
     subjects = [name for name in SUBJECTS if name in content]
     if len(subjects) > 1:
         raise ScriptFault(f"{subjects[0]} and {subjects[1]} are two things to expect: give each a step of its own")
@@ -75,7 +76,8 @@ def _expect_initiation(stage: ScenarioContext, name: Any, conditions: Content) -
 
 
 def _expect_account(stage: ScenarioContext, name: Any, conditions: Content) -> Iterator[str]:
-    """Compares a balance with a number, or with the balance when the script began (`unchanged`, `less`, `more`)."""
+    """Compares a balance with a number, with bounds (`over`, `under`), or with the balance when the script began
+    (`unchanged`, `less`, `more`). Raises ScriptFault if there is no such account or currency."""
     iban = stage.find_iban(str(name))
     currency = conditions.get("currency", "EUR")
     balance = stage.read_balances().get((iban, currency))
@@ -109,7 +111,8 @@ def _compare_balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[st
 
 
 def _expect_list(register: str, stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
-    """Checks that a list of the world has these entries in this order. Other entries may be between them. With `of`,
+    """Checks a list of the world. If `wish` is a list, its entries must be in the world's list in this order, and other
+    entries may be between them. Otherwise `wish` says something about the whole list, such as its `count`. With `of`,
     checks only the entries about this initiation."""
     rows = stage.controls.listed(register)
     if "of" in conditions:

@@ -63,7 +63,8 @@ class ScenarioReport:
 
     @property
     def failure(self) -> str:
-        """The first step that failed, and why."""
+        """The first step that failed, and why. If no step failed, the error that ended the scenario early, or `it was
+        not played`."""
         failed = next((step for step in self.steps if step.faults), None)
         if failed is None:
             return self.trouble or "it was not played"
@@ -113,7 +114,8 @@ def read_script(name_or_path: str) -> Script:
 
 @contextmanager
 def serve_worlds(machine_time: MachineTime, jobs: int, beginning: Beginning | None = None) -> Iterator[str]:
-    """Serves on a free loopback port within the block, and yields the URL. Without a beginning, clocks are frozen."""
+    """Serves on a free loopback port within the block, and yields the URL. Worlds start as `beginning` says. Without
+    it, they start at OPENING with seed SEED, and their clocks are frozen."""
     worlds = WorldRegistry(beginning or make_first_beginning(SEED, OPENING, rate=0.0), machine_time)
     with serve_in_background(assemble(worlds), threads=jobs + 2) as url:
         yield url
@@ -131,7 +133,7 @@ def run(
     """Plays scripts, `jobs` at once. Yields the reports in the order of the scripts.
 
     `apart` is added to the names of the worlds, so that two runs have different worlds. The seed of a world depends on
-    its name.
+    its name, unless `differing` has a seed.
     """
     todo = list(scripts)
     count: Counter[str] = Counter()
@@ -191,7 +193,7 @@ def make_stage(
     differing: Differing = AS_IT_IS,
 ) -> ScenarioContext:
     """Makes the world of a script on the server. Freezes its clock, unless the scenario sets a rate. Returns the
-    context in which the steps are played."""
+    context in which the steps are played. Raises httpx.TransportError if the server refuses the scenario."""
     controls = server.make_world(name, seed=differing.seed)
     kind, content = _make_content(script, differing)
     headers = {"Content-Type": kind} | server.headers
@@ -204,8 +206,9 @@ def make_stage(
 
 
 def _make_content(script: Script, differing: Differing) -> tuple[str, bytes]:
-    """Returns the media type and the body of the call that makes the world. The body has the variants and extensions,
-    so that a reset keeps them."""
+    """Returns the media type and the body of the call that loads the scenario into its world. The body has the variants
+    and extensions of `differing`, so that a reset keeps them. Axes that the scenario sets by itself keep their values.
+    """
     if not differing.variants and not differing.extensions:
         return "application/yaml", script.text.encode()
     content = read_yaml(script.text, script.scenario.name).to_python()
@@ -265,7 +268,8 @@ class WithinTransport(httpx.WSGITransport):
 
 
 def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
-    """Plays a scenario for the console, and yields its steps. Each run has its own world, which is not dropped."""
+    """Plays a scenario for the console, in a world of its own that is not dropped. First yields the name of the world,
+    and then each step when it ends. If an error ends the scenario early, yields a last, failed step with the error."""
     script = read_script(name)
     world = make_world_name(script, f".{token_hex(3)}")
     app = assemble(worlds)  # without a lock, because only this process can reach it

@@ -47,7 +47,7 @@ class Capture:
 
     def find_value(self, path: str) -> Any:
         """Returns the value of a reference `{name.path}` to this capture: a captured value, or else a field of the
-        reply."""
+        reply. Returns None or MISSING if there is neither."""
         values: dict[str, Callable[[], Any]] = {
             "payment_id": lambda: self.initiation and self.initiation.payment_id,
             "address": lambda: self.address,
@@ -114,7 +114,7 @@ class ScenarioContext:
         return capture, capture.initiation
 
     def find_reference(self, name: Any) -> Reference:
-        """Returns the reference of an initiation."""
+        """Returns the reference by which calls name the initiation that was captured under this name."""
         return self.find_initiated(name)[1].reference
 
     def find_with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
@@ -127,8 +127,9 @@ class ScenarioContext:
         return capture, capture.tokens
 
     def choose_access_token(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
-        """Returns the access token that a call sends, or None. The key `token` of a step is the name of a capture, or
-        the token itself. Without this key, returns the access token of `default`."""
+        """Returns the access token that a call sends, or None if it sends no token. The key `token` of a step is the
+        name of a capture, the token itself, or null for no token. Without this key, returns the access token of
+        `default`."""
         if "token" in content:
             name = content["token"]
             if not isinstance(name, str):
@@ -139,8 +140,9 @@ class ScenarioContext:
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:
-        """Returns the value with its references replaced by texts. If a text is nothing but one reference, replaces it
-        by the value itself, of any type."""
+        """Returns the value with its references replaced, also inside dictionaries and lists. In a text, `{name.path}`
+        is replaced by a captured value and `{today+7}` by a day. If a text is nothing but one `{name.path}`, replaces
+        it by the value itself, of any type."""
         if isinstance(value, dict):
             return {name: self.fill(inner) for name, inner in value.items()}
         if isinstance(value, list):
@@ -175,7 +177,8 @@ class ScenarioContext:
         return replace(self, transport=transport, controls=controls, let_go=let_go, _tpps={})
 
     def begin(self) -> None:
-        """Drops all captures and stores the balances with which `unchanged` compares."""
+        """Drops all captures. Stores the balances with which `unchanged` compares, and the time with which `elapsed`
+        compares."""
         self.captures.clear()
         self.opened.clear()
         self.keys = self.reply = None

@@ -70,7 +70,8 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _take_address(stage: ScenarioContext, capture: Capture) -> None:
-    """Stores the address of a reply SCA_REQUIRED in its capture. There the customer authenticates again (choice 4)."""
+    """Stores the address at which the customer authenticates again (choice 4) in the capture, if the captured reply has
+    one. Such a reply has the error SCA_REQUIRED."""
     address = sca_link(capture.reply.body) if capture.reply is not None else None
     if address is not None:
         capture.flow = stage.find_tpp(capture.client).caller.flow("AIS")
@@ -117,7 +118,7 @@ def change(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def add(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Adds a customer, or with `account` an account of a customer. Later steps can use its name."""
+    """Adds a customer, or with `account` an account of a customer. Later steps can refer to the account by its name."""
     body = _make_people_body(content)
     if "account" not in body:
         return stage.controls.call("POST", "/customers", body)
@@ -136,7 +137,8 @@ def _make_people_body(content: Content) -> Content:
 
 
 def release(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Lets the call of a barrier continue. Raises ScriptFault if no call is held there."""
+    """Lets the call that a barrier holds continue. Waits up to ARRIVES_WITHIN until the barrier holds a call. Raises
+    ScriptFault if it holds none by then."""
     name = str(content.get("name"))
     place = f"/holds/{quote(name, safe='')}"
     hold = stage.controls.call("GET", f"{place}?within={ARRIVES_WITHIN}").body

@@ -28,7 +28,7 @@ def _initiate(stage: ScenarioContext, content: Content, kind: PathKind, body: Co
 
 
 def file(stage: ScenarioContext, content: Content) -> Capture:
-    """Sends a bulk file: a shipped sample, a text, or a csv made of transfers."""
+    """Sends a bulk file: a shipped sample (`sample`), a text (`content`), or else a csv made of `transfers`."""
     product, file_content = "csv", None
     if "sample" in content:
         name = content["sample"]
@@ -53,8 +53,8 @@ def _is_sent_again(content: Content) -> bool:
 
 
 def status(stage: ScenarioContext, content: Content) -> Capture:
-    """Asks for the status of an initiation. Stores the signing address if the reply has one. The status reply of a bulk
-    file can have one."""
+    """Asks for the status of an initiation. If the reply has an address for signing (the reply about a bulk file can
+    have one), stores it in the capture of the initiation."""
     capture, initiation = stage.find_initiated(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     reply = tpp.status(_find_reference(initiation, content), stage.choose_access_token(content))
@@ -72,7 +72,8 @@ def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _call_on_initiation(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
-    """Calls an operation on a captured initiation, as the client of the capture, with its tokens or with `token`."""
+    """Calls an operation on a captured initiation, as the client `client` with the token `token`. Without these words,
+    calls as the client and with the tokens of the capture."""
     capture, initiation = stage.find_initiated(content.get("of"))
     target = _find_reference(initiation, content)
     tpp = stage.find_tpp(content.get("client", capture.client))
@@ -107,8 +108,10 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def token(stage: ScenarioContext, content: Content) -> Capture:
-    """Exchanges the code of a callback for tokens. Stores them in the capture of the initiation, and in the capture of
-    this step."""
+    """Exchanges the code of a callback for tokens. `of` names the step from which the customer came back, such as an
+    initiation or a consent. A capture holds the results of a step for later steps. Stores the tokens in the capture of
+    the step `of`, and returns a capture of this step with the same tokens. Raises ScriptFault if no customer came back
+    from the step `of`."""
     capture = stage.capture(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     flow = capture.flow
@@ -122,8 +125,9 @@ def token(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
-    """Refreshes tokens and stores the new ones in the capture of this step. Without `keep_old`, they also replace the
-    old ones in their capture."""
+    """Refreshes the tokens in the capture of the step `of`, and returns a capture of this step with the new tokens. A
+    capture holds the results of a step for later steps. Unless `keep_old` is true, the new tokens also replace the old
+    ones in the capture of the step `of`."""
     capture, tokens = stage.find_with_tokens(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     newer = tpp.refresh(tokens, content.get("scope"), content.get("version"))
@@ -168,8 +172,10 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def find_logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """Returns the logical id of the account `name`. Without a name, this is the only account of a CAF consent. Returns
-    a text that names no account unchanged."""
+    """Returns the logical id of the account `name`. If the tokens are of a CAF consent, returns the logical id of the
+    only account of this consent, for any known account and without a name. A text that names no known account is
+    returned unchanged, because it may be a logical id. Raises ScriptFault if the consent does not have the account, or
+    if the name is missing."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.find_iban(name)

@@ -79,7 +79,7 @@ def read_static_text(name: str) -> str:
 
 def make_frames(controls: Controls) -> dict[str, Any]:
     """Reads a world through its controls. Returns the data that the page of the film shows, such as its frames and the
-    initiations that they are about."""
+    initiations that they are about. Leaves out the oldest frames if there are more than FRAMES_MAX."""
     subjects = {subject["id"]: subject for name in LISTS for subject in map(describe_subject, controls.listed(name))}
     calls = [call_frame(row) for row in controls.listed("requests")]
     facts = [make_fact_frame(row, subjects) for row in controls.listed("journal")]
@@ -135,7 +135,8 @@ def make_fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
 def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
     """Sets two fields of each frame. `about` is the id of the initiation that the frame is about, or None. `screen` is
     the text that the customer sees at that moment. If a frame about an initiation has no screen of its own, it gets the
-    latest screen of that initiation."""
+    latest screen of that initiation. A call without such a screen gets a text about its operation (CALLS), or
+    NOT_NEEDED."""
     screens: dict[str, str] = {}
     last = None
     for frame in frames:

@@ -28,8 +28,8 @@ def calls_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
 
 def lift(visit: ConsoleVisit) -> Facts:
     """Returns the facts that the page shows: a scenario made from the calls that the query selects, and how many calls
-    are left out. A call is left out if its contents are no longer stored, or if no client of a bank can have sent it.
-    """
+    are left out. A call is left out if its contents are no longer stored, if it is not a call to the bank, or if no
+    client of a bank can have sent it."""
     contents = read_contents(visit.world)
     fitting = list_selected_calls(visit)[::-1]
     calls = []

@@ -75,8 +75,9 @@ def make_initiation_step(
 
 
 def write_order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str, Any]:
-    """Returns the content of the step that sends the body of this call, with pseudonyms. Most fields of the body become
-    a word of the step, such as `creditor_name`. The word `body` of the step has the other fields."""
+    """Returns the content of the step that sends the body of this call, with pseudonyms. `table` says which fields the
+    body can have, and which words of the step stand for them, such as `creditor_name`. The word `body` of the step has
+    the fields for which there is no word, or whose values a word cannot express."""
     body, words = call.json, {}
     # Version 1 has one field for both communications: the word that does not fit its type.
     other = "unstructured" if body.get("communication_type") == STRUCTURED else "structured"

@@ -9,7 +9,8 @@ A recording with calls of the sandbox's controls says when time passed and who s
 this must be inferred from the calls. Some calls can only follow an act of the customer, such as a call for the token of
 a consent. Before such a call, steps for the act of the customer are inserted (`LiftState.approve`,
 `initiation_steps.reach_status`). Some inserted steps move the clock themselves. So no other step moves the clock
-between the initiation or consent and such a call. The time that is left out passes before the first call after it.
+between the initiation or consent and the call that follows from the act. This time passes in the scenario after that
+call, before the next call.
 """
 
 import json
@@ -131,8 +132,9 @@ def write_scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) 
 
 
 def add_payers(loaded: Any, names: ScenarioPseudonyms) -> Any:
-    """Returns the part `bank` of the scenario. It has all of `loaded`, and adds the accounts that replace accounts at
-    another bank, with their owners. Returns `loaded` itself if there are no such accounts."""
+    """Returns the part `bank` of the scenario. `loaded` is this part in the scenario that the recording loads, or None.
+    Adds the accounts that replace accounts at another bank, with their owners. Returns `loaded` itself if there are no
+    such accounts."""
     if not names.debtors:
         return loaded
     bank = dict(loaded) if isinstance(loaded, dict) else {}
@@ -174,8 +176,8 @@ def find_gaps(record: Sequence[RecordedCall]) -> dict[int, str]:
 
 
 def list_begun_keys(call: RecordedCall) -> Iterator[str]:
-    """Yields the ids and the challenge of the initiation or consent that this call begins. Later calls refer to it by
-    these keys."""
+    """Yields the ids and the PKCE challenge of the initiation or consent that this call begins. Later calls refer to it
+    by these keys. Yields nothing for a call that begins none."""
     if call.status == 201 or call.path[0] == "consent-uris":
         reference = call.json.get("endtoend_identification") or call.headers.get("paymentinformationid")
         reply = call.reply_json
@@ -233,9 +235,9 @@ def split_branches(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
 
 
 def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callable[[RecordedCall], None]) -> None:
-    """Makes the steps of a group of calls that overlap in time. If the recording has barriers, the steps run at the
-    same time too. Otherwise they run one after the other. Then a line in `unexplained` says that their order is not
-    known, unless all calls of the group are GET."""
+    """Makes the steps of a group of calls that overlap in time. If the recording has barriers, the branches of the
+    group become a `parallel` step. Otherwise the steps run one after the other. If the group has several calls and not
+    all are GET, a line in `unexplained` then says that their order is not known."""
     branches = split_branches(group)
     if len(branches) == 1 or not lift.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
@@ -311,9 +313,9 @@ def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
 
 
 def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
-    """Makes a step of a POST whose reply never came, and a step before it with a fault by which the reply is lost. If
-    the client repeats the call later, makes only the step with the fault. The step of the repetition then loses its
-    first reply, and sends its call again."""
+    """Makes a step of a POST whose reply never came, and a step before it with a fault by which the reply is lost.
+    Makes only the step with the fault if the client repeats the call later. The step of the repetition then loses its
+    first reply, and sends its call again. If no step can be made of the call, makes neither."""
     request_id = call.headers.get("request-id")
     later = lift.record[lift.record.index(call) + 1 :]
     if request_id and any(other.headers.get("request-id") == request_id for other in later):
@@ -328,8 +330,9 @@ def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def add_fault(lift: LiftState, row: Operation, reply_change: Step) -> Step:
-    """Returns a step that sets a fault for the next call of the operation, and adds it to the steps. Only returns it if
-    the recording has calls of the controls, because one of those calls set the fault."""
+    """Makes a step with a fault for the next call of the operation, adds it to the steps, and returns it.
+    `reply_change` says what the fault does with the reply. If the recording has calls of the controls, the step is
+    returned but not added, because one of those calls set the fault."""
     step = {"fault": {"when": {"operation": row.name, "nth": 1}, **reply_change}}
     if not lift.has_controls:
         lift.steps.append(step)

@@ -25,8 +25,8 @@ WITH_TYPE = "<!DOCTYPE Document><Document/>"  # the bank refuses any file with a
 
 
 class ScenarioPseudonyms(Pseudonyms):
-    """The pseudonyms of one scenario. They do not replace the sandbox's own accounts, nor the beneficiaries' names on
-    which rules of scenarios depend."""
+    """The pseudonyms of one scenario. They do not replace the sandbox's own accounts. They also do not replace
+    beneficiaries' names on which rules depend: rules of the default scenario, and rules with one of the `patterns`."""
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
         rules = load("default").rules
@@ -51,7 +51,8 @@ class ScenarioPseudonyms(Pseudonyms):
 
     def debtor(self, text: str, is_business: bool = False) -> str:
         """Returns the name of the account that pays in the scenario. For an account of the sandbox, this is its own
-        name. For any other IBAN, this is the name of an account that the scenario adds in its place."""
+        name. For any other IBAN, this is the name of an account that the scenario adds in its place. With
+        `is_business`, the owner of the added account is a business, because the account pays in a bulk file."""
         if text in self.own:
             return self.own[text]
         name = self.debtors.setdefault(text, f"{ELSEWHERE}{len(self.debtors) + 1}")

@@ -84,8 +84,9 @@ class BankRecorder:
             self._writer.close()
 
     def forward(self, method: str, target: str, headers: Pairs, body: bytes) -> tuple[int, Pairs, bytes]:
-        """Passes a call to the bank, records it, and returns the bank's reply. Raises httpx.HTTPError if no reply
-        came."""
+        """Passes a call to the bank, records it, and returns the bank's reply. If no reply came, records the call
+        without a reply and raises httpx.HTTPError. Raises httpx.InvalidURL, and records nothing, if `target` makes no
+        valid address."""
         began = machine_time()
         forwarded_headers = [pair for pair in headers if pair[0].lower() not in OF_CONNECTION]
         request = httpx.Request(
@@ -173,9 +174,13 @@ def read_bank_address(text: str) -> str:
 
 
 def read_certificates(cert: Path | None, key: Path | None, ca: Path | None) -> ssl.SSLContext:
-    """Returns the TLS context for calls to the bank: with the client's certificate `cert` and its `key`, and with the
-    certificates `ca` by which the bank's certificate is checked. Raises RecordError if a file has no certificate or no
-    key, or if the key does not belong to the certificate."""
+    """Returns the TLS context for calls to the bank. The client shows the certificate `cert` with its `key`, or no
+    certificate if `cert` is None. If `key` is None, the file `cert` has the key too. The bank's certificate is checked
+    by the certificates `ca`, or by those of the system if `ca` is None.
+
+    Raises RecordError if a file has no certificate or no key, if the key has a password, or if the key does not belong
+    to the certificate.
+    """
     try:
         context = ssl.create_default_context(cafile=ca)
     except (ssl.SSLError, OSError) as fault:
