@@ -70,7 +70,9 @@ class PsuControl:
         method: str | None = None,
     ) -> str:
         """Signs the payment, or gives the consent, to which `address` belongs. It is an SCA address or a consent
-        address. Returns the callback. Raises NoCallback if the bank sends none."""
+        address. A payment is paid from `account`. A consent is given for `accounts`, else for `account`, else for all
+        accounts of the customer. If `customer` is None, the customer is found from the address or the account. `method`
+        is the signing method. Returns the callback. Raises NoCallback if the bank sends none."""
         chosen_ibans = None if accounts is None else list(accounts)
         return self._act("approve", address, customer=customer, account=account, accounts=chosen_ibans, method=method)
 

@@ -157,7 +157,9 @@ class Client(Connection):
         *,
         resend: bool = True,
     ) -> Initiation:
-        """Sends a bulk file. `reference` is its PaymentInformationID (choice 7)."""
+        """Sends a bulk file. `reference` is its PaymentInformationID (choice 7). `media` is its Content-Type, by
+        default that of the product. If the reply is lost and `resend` is true, repeats the call once with the same
+        Request-ID."""
         flow = self.caller.flow("PIS")
         extra = {"Content-Type": media or MEDIA.get(product, "application/octet-stream")}
         if reference is not None:
@@ -199,8 +201,9 @@ class Client(Connection):
         pause: Callable[[float], object] = sleep,
     ) -> StatusInfo:
         """Asks for the status until `done` accepts it, by default until the initiation is signed or ended. Gives up
-        after `within` seconds, by default the life of an SCA address. Returns the last status. `pause` waits between
-        two questions, or moves the bank's clock instead."""
+        after `within` seconds, by default the life of an SCA address. Returns the last status, also if it gives up.
+        `pause` is called between two questions with the seconds `every`. It waits, or moves the bank's clock
+        instead."""
         answer = self.status(target)
         for _ in range(int(within // every)):
             if done(answer):

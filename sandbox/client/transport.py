@@ -304,7 +304,7 @@ class HttpCaller:
         replay: bool = False,
     ) -> ClientReply:
         """Makes a call with all its headers. With `replay`, makes the same call once more if its reply was lost or
-        cannot be read."""
+        cannot be read, but not if no connection could be made."""
         headers = {
             "Request-ID": str(uuid4()),
             "Accept": self.accept(version),
@@ -382,7 +382,7 @@ def _weight(text: str) -> float:
 
 def accept_language(text: str) -> str:
     """Returns the header Accept-Language. After a language with a region, such as `fr-BE`, adds the language alone
-    (`fr`), because a bank may know no regions."""
+    (`fr`) with the same weight, unless the text already has it. A bank may know no regions."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     bare_languages = {part.partition(";")[0].lower() for part in parts}
     rows: list[str] = []

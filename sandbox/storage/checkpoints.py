@@ -5,10 +5,10 @@ checkpoint only saves time. If it is damaged or another program wrote it, it is 
 bank.
 
 A server can limit the acts that a world keeps (`--acts-kept`). Then a checkpoint becomes the start of the world from
-time to time: its row is written again with `is_start`, and the acts before it are deleted. Positions and marks do not
-change, so copies of the world on other servers stay right. A server whose copy lacks acts that were deleted loads the
-world again from the start. From then on the start is needed. So any later version of the program must read it, and if
-it is damaged, the world is damaged.
+time to time: its row is written again with `is_start`, and the acts before it are deleted, except the last
+ACTS_BEFORE_START of them. Positions and marks do not change, so copies of the world on other servers stay right. A
+server whose copy lacks acts that were deleted loads the world again from the start. From then on the start is needed.
+So any later version of the program must read it, and if it is damaged, the world is damaged.
 """
 
 import secrets
@@ -86,8 +86,9 @@ class Checkpoints:
         return bank if compute_digest(bank) == digest else None
 
     def write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
-        """Writes a checkpoint of a world. If the store limits the acts that are kept, then deletes old acts. Does
-        nothing if this checkpoint or a later one was already written."""
+        """Writes a checkpoint of a world. Does nothing if this checkpoint or a later one was already written. After the
+        checkpoint is written, deletes old acts if the store limits the acts that are kept. `shape` is the program
+        digest, by which `read` knows whether it can use the checkpoint."""
         database = self.store.database
         if self._is_there(database, world, head, shape):
             return

@@ -32,7 +32,8 @@ class CommitUnknownError(StateFileError):
 
 
 class AgainError(StateFileError):
-    """The database could not serialize the transaction with others. The transaction can succeed if it is repeated."""
+    """A transaction failed and took no effect, but can succeed if it is repeated. For example, the database could not
+    serialize it with others, or the connection broke before the commit."""
 
 
 class TakenError(StateFileError):
@@ -103,7 +104,8 @@ class Database(ABC):
     def close(self) -> None: ...
 
     def repeat(self, work: Callable[[], T]) -> T:
-        """Runs a transaction and returns its result. Repeats it if the database could not serialize it with others."""
+        """Runs a transaction and returns its result. A database that servers share repeats it if it ends with
+        AgainError. A state file runs it once."""
         return work()
 
     def write(self, query: str, *values: Any) -> None:

@@ -45,7 +45,8 @@ class MarkError(ValueError):
 
 
 def compute_checksum(*values: Any) -> int:
-    """Returns the checksum of the values of a row, with their types."""
+    """Returns the checksum of the values of a row. The types of the values count too: 1 and "1" have different
+    checksums."""
     hashable = tuple(compute_digest(value) if type(value) is bytes else value for value in values)
     return _shorten(repr(hashable).encode())
 

@@ -79,16 +79,17 @@ class MemoryLog:
         self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, act: Act) -> None:
-        """Appends an act. Begins a checkpoint if the acts since the last one exceed half of the permitted number or
-        bytes."""
+        """Appends an act. Begins a checkpoint if the acts since the last one exceed half of the permitted bytes, or if
+        `count_until_checkpoint` says that one is due."""
         self.append(act)
         heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
         if heavy or self.count_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
     def count_until_checkpoint(self, most: int) -> int:
-        """Returns the number of acts until the next checkpoint. It is due `most` / 2 acts after the last checkpoint, or
-        a quarter of the acts that the last one had, if that is more."""
+        """Returns the number of acts until the next checkpoint is due. `most` is the number of acts that may be kept.
+        The next checkpoint is due `most` / 2 acts after the last one, or after a quarter of the acts that the last one
+        had, whichever is later."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 

@@ -56,7 +56,8 @@ class SilentError(psycopg.OperationalError):
 
 
 class _BoundedConnection(psycopg.Connection[Row]):
-    """A connection that waits at most REPLY_WAITS for a reply, because a proxy can lose a reply without an error."""
+    """A connection that waits at most REPLY_WAITS for a reply, because a proxy can lose a reply without an error. After
+    that time it raises SilentError and is closed."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:

@@ -177,8 +177,9 @@ def _list_paths(path: Path) -> list[Path]:
 
 
 def _lock(path: Path) -> int:
-    """Opens and locks the state file. Returns the descriptor. No other sandbox can use the file until the descriptor is
-    closed."""
+    """Opens and locks the state file, and makes it if it does not exist. Returns the descriptor. No other sandbox can
+    use the file until the descriptor is closed. Raises StateFileError if another sandbox uses the file, or if it cannot
+    be opened."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -193,6 +194,7 @@ def _lock(path: Path) -> int:
 
 def _demand_state(path: Path) -> None:
     """Raises StateFileError for a file of another kind or version, before anything is written to it or beside it.
+    Accepts an empty file.
 
     If a killed program left a journal beside the file, SQLite would write to both when it opens them. So copies of them
     are checked instead.

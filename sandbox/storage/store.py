@@ -229,8 +229,8 @@ class Store:
 
     @contextmanager
     def change(self, name: str, position: Position) -> Iterator[Change]:
-        """Locks a world, yields a Change to which the caller adds acts, and commits it. Raises NOT_FOUND if there is no
-        world of that name.
+        """Yields a Change to which the caller adds acts, and commits it at the end of the block. If servers share the
+        store, the world is locked meanwhile. Raises NOT_FOUND if there is no world of that name.
 
         After any other exception, the caller's copy of the bank may be wrong.
         """
@@ -278,7 +278,8 @@ class Store:
         transaction.change_row(query, *position.head, position.version, change.time, seal, *extra, position.world)
 
     def _has_arrived(self, change: Change) -> bool:
-        """Whether a commit without a reply took effect. Asks the database for ASKED_FOR seconds.
+        """Whether a commit without a reply took effect. Asks the database for ASKED_FOR seconds, and raises
+        StateFileError if there is no answer in that time.
 
         The query locks the world's row, so it waits for the end of the transaction in doubt. The update changes
         nothing. Its commit waits until a synchronous standby has everything before it, including the commit in doubt.
@@ -317,9 +318,9 @@ class Store:
         only: int | None = None,
         until: float = 0.0,
     ) -> WorldRow:
-        """Stores a new world and returns its row. The world cannot be found before all of it is stored. A world that
-        continues from another one has that world's `acts`. If the first of them were dropped, `start` is the bank
-        before the rest.
+        """Stores a new world and returns its row. The world cannot be found before all of it is stored. `noted` are its
+        pace, faults and barriers. A world that continues from another one has that world's `acts`. If the first of them
+        were dropped, `start` is the bank before the rest.
 
         Raises WORLD_TAKEN if the name is taken and `replaces` is false. If `only` is given, the present world of that
         name must have this number, else NOT_FOUND is raised.
@@ -385,8 +386,9 @@ class Store:
         self.run_in_background("sweep", self.sweep)
 
     def _remove(self, transaction: Transaction, name: str, *, is_allowed: bool, only: int | None = None) -> None:
-        """Deletes the row of a world, so that its name is free. `sweep` later deletes the other rows. If `is_allowed`
-        is false and the world exists, raises WORLD_TAKEN."""
+        """Deletes the row of a world, so that its name is free. `sweep` later deletes the other rows. Does nothing if
+        there is no world of that name. If `is_allowed` is false and the world exists, raises WORLD_TAKEN. If `only` is
+        given and the world of that name does not have this number, raises NOT_FOUND."""
         query = f"SELECT id FROM worlds WHERE name = ?{self.database.lock_row}"
         rows = transaction.select(query, name)
         if only is not None and rows != [(only,)]:
@@ -484,7 +486,7 @@ class Store:
 
     def use(self) -> None:
         """Notes that a server begins to answer calls. From now on, damage that is found is logged. Before, the command
-        that opens the store prints it."""
+        that opens the store prints it. Also deletes the counts of dropped worlds in the background."""
         self._is_in_use = True
         self.run_in_background("sweep", self.sweep_counts)
 
@@ -597,7 +599,9 @@ def is_address(place: object) -> bool:
 def open_store(
     place: str | Path, sync: "Sync" = "normal", *, makes: bool = True, stopwatch: Callable[[], float] = lambda: 0.0
 ) -> Store:
-    """Opens the store of a state file, which is given by its path, or of a database, which is given by its address."""
+    """Opens the store of a state file, which is given by its path, or of a database, which is given by its address. If
+    `makes` is true, makes what does not exist yet. Otherwise raises StateFileError if the file does not exist or the
+    database is empty."""
     if not is_address(place):
         from sandbox.storage.sqlite_database import SqliteDatabase  # with sqlite3, which a bank in memory never needs
 

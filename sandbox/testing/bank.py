@@ -117,8 +117,9 @@ class BankFixture:
         return int(self.controls.call("POST", "/requests/count", matcher).body["count"])
 
     def verify(self, **question: Any) -> None:
-        """Raises AssertionError unless the calls that fit the conditions came `times` times (by default at least once).
-        With `in_order`, a list of conditions, raises it unless calls that fit them came one after the other."""
+        """Raises AssertionError unless calls that fit the conditions came at least once. The argument `times` asks for
+        another number: `exactly`, or `at_least` and `at_most`. With `in_order`, a list of conditions, raises
+        AssertionError unless calls that fit them came in this order. Other calls may come between them."""
         try:
             self.controls.call("POST", "/requests/verify", question)
         except Refused as refused:

@@ -68,8 +68,8 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def describe_client_view(error: str | None) -> str:
-    """Returns the token and the code of an error, as the client saw them. If a fault rule made the reply, there is no
-    error, and the text is `by a rule`."""
+    """Returns the token and the code of the error with this name, as the client saw them. If a fault rule made the
+    reply, `error` is None, and the text is `by a rule`. An unknown name is returned as it is."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

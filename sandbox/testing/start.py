@@ -139,7 +139,8 @@ def world_of(
     variants: Mapping[str, str] | None = None,
     extensions: Sequence[str] = (),
 ) -> Iterator[BankFixture]:
-    """Makes a world at a running server and yields it. Drops it with its forks at the end of the block."""
+    """Makes a world at a running server and yields it. Its name is cut to NAME_MAX characters. Drops the world with its
+    forks at the end of the block."""
     name = name[:NAME_MAX]
     extension_lines = [*start.settings.get("extensions", ()), *extensions] if extensions else None
     server.controls.make_world(name, **make_world_options(start), variants=variants or None, extensions=extension_lines)

@@ -87,8 +87,8 @@ AMENDED: dict[str, type[Any]] = {
 
 
 def demand_bounds(value: Any) -> None:
-    """Raises ValueError for a value of the right type that is out of its bounds. Of a record, only some fields are
-    checked."""
+    """Raises ValueError for a value of the right type that is out of its bounds. In a record, checks only those of its
+    fields that FIELDS lists."""
     match value:
         case datetime():
             if value.tzinfo is None:

@@ -40,8 +40,9 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def export_lines(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
-    """Yields the lines of the file. With `strip`, replaces each secret, and the same secret always by the same text, so
-    that the file can still be replayed. Raises a Refusal if acts of the world were deleted."""
+    """Returns a generator of the lines of the file to which a world is exported. `findings` are the findings that it
+    contains. With `strip`, each secret is replaced, and the same secret always by the same text, so that the file can
+    still be replayed. Raises a Refusal if acts of the world were deleted."""
     snapshot = world.snapshot()
     if snapshot.acts.start is not None:
         reason = "its first acts are kept no longer (acts_kept), and an export holds all acts"

@@ -1,5 +1,5 @@
-"""Reads the lines of an exported world. Anyone may have written the file. So every value has bounds, and reading makes
-nothing but records."""
+"""Reads the lines of an exported world. Anyone may have written the file. So every value has bounds, and the reader
+makes only plain values and records of the sandbox."""
 
 import gzip
 import re
