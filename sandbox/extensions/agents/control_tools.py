@@ -101,7 +101,8 @@ def call_control(row: Control, bank: BankCaller, arguments: Arguments) -> ToolRe
 
 
 def _write_text(name: str, value: Any) -> str:
-    """Returns a value as text for a path or a query."""
+    """Returns the value of an argument as text for a path or a query. Raises ToolError if it is neither a text, a whole
+    number nor a boolean."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int):
@@ -110,7 +111,8 @@ def _write_text(name: str, value: Any) -> str:
 
 
 def list_parameters(operation: Mapping[str, Any], place: str) -> dict[str, JsonSchema]:
-    """Returns the schemas of the parameters in the path or in the query (`place`), each with its description."""
+    """Returns the schemas of an operation's parameters, each with its description. `place` chooses those in the `path`
+    or those in the `query`."""
     return {
         parameter["name"]: dict(parameter["schema"])
         | ({"description": parameter["description"]} if parameter.get("description") else {})

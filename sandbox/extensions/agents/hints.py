@@ -18,8 +18,8 @@ def explain_hint(call: Any, reason: str) -> Hint:
 
 
 def after_requests(value: Any, _: Arguments) -> Iterator[Hint]:
-    """Yields a hint for each pair of an operation and a status with refused calls. The hint points to the newest of
-    these calls."""
+    """Yields one hint for each combination of operation and status among the refused calls. The hint points to the
+    newest call of the combination. Skips calls without a Request-ID."""
     kinds = set()
     for call in reversed(value["requests"]):
         kind = call["operation"], call["status"]
@@ -98,7 +98,7 @@ HINTS: dict[str, Hinting] = {
 
 def find_hints(control: str, value: Any, arguments: Arguments) -> list[Hint]:
     """Returns at most HINTS_MAX hints about the next useful calls, made from the reply `value` of a control. Returns an
-    empty list if HINTS has no function for the control."""
+    empty list if HINTS has no function for the control, or if the reply is no JSON object."""
     if control not in HINTS or not isinstance(value, dict):
         return []
     return list(HINTS[control](value, arguments))[:HINTS_MAX]

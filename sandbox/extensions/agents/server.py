@@ -34,7 +34,7 @@ def write_instructions(toolbox: Toolbox, is_own: bool) -> str:
 
 
 class ProtocolHandlers:
-    """Answers the requests of the protocol. Calls to the sandbox and searches run in threads, so that the event loop
+    """Answers the requests of an agent by MCP. Calls to the sandbox and searches run in threads, so that the event loop
     never waits."""
 
     def __init__(self, toolbox: Toolbox) -> None:

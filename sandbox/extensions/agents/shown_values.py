@@ -48,8 +48,9 @@ def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
 
 
 def select_newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]:
-    """Returns a reply, in which each list has only its newest `limit` rows that contain the text `containing`. Also
-    returns a sentence about the rows that were left out, or an empty text if there are none."""
+    """Returns the reply `value` with only the newest `limit` rows of each of its lists. If `containing` is not empty,
+    rows without this text are left out first. Also returns a sentence about the rows that were left out because of
+    `limit`, or an empty text if there are none. A reply that is no JSON object is returned unchanged."""
     if not isinstance(value, dict):
         return value, ""
     lists = {name: rows for name, rows in value.items() if isinstance(rows, list)}

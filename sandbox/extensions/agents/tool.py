@@ -32,7 +32,8 @@ class BankCaller(Protocol):
         """The address of the bank that clients use, with the path of the world."""
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """Calls a control and returns the content of its reply: JSON, or a text. Raises ToolError."""
+        """Calls a control and returns the content of the reply: JSON, a text, or None if it is empty. Raises ToolError
+        if the call fails or is refused."""
 
 
 class ToolResult(NamedTuple):

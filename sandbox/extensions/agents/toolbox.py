@@ -104,7 +104,8 @@ def suggest_nearest(name: str, names: Iterable[str]) -> str:
 
 def find_secrets(value: Any) -> set[str]:
     """Returns the secrets among the arguments that an agent sent. They are masked in the answer of the tool, because a
-    reply may quote them."""
+    reply may quote them. Leaves out secrets shorter than SECRET_LENGTH_MIN, because they would hide parts of other
+    words."""
     if isinstance(value, list):
         return {secret for item in value for secret in find_secrets(item)}
     if not isinstance(value, Mapping):

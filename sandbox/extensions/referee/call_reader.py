@@ -1,5 +1,6 @@
-"""Makes observations of the calls of clients and of the acts of PSUs. Does not change replies. A PSU acts on the bank's
-pages. A control or a rule of the scenario may act in place of the PSU."""
+"""Makes the observations that the rules of the referee read: one of each call of a client, and one of each act of a
+PSU, such as the return to the TPP. A PSU acts on the bank's pages. A control or a rule of the scenario may act in place
+of the PSU."""
 
 import re
 from base64 import urlsafe_b64decode
@@ -129,11 +130,11 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
 
 def find_likeness(event: Observation, content: bytes) -> Likeness | None:
     """Returns the likeness of a payment: the facts by which a person recognizes it. Reads them from the bank's payment
-    if there is one. If the call failed, reads them from its body. Returns None if neither gives them, as for a standing
-    order.
+    if the call belongs to one. Otherwise reads them from the body if the call was refused or failed. Returns None if
+    there is neither a payment nor such a body, as for a standing order.
 
-    The likeness of a failed call is compared with the likeness of a later payment, which may have another Request-ID
-    and another reference. So both sources must give equal likenesses for equal orders.
+    The `order` of a failed call is compared with that of a later payment, which may have another Request-ID and another
+    reference. So both sources must give the same `order` for the same payment.
     """
     payment = event.bank.payments.get(event.subject or "")
     if payment is None:
@@ -146,7 +147,8 @@ def find_likeness(event: Observation, content: bytes) -> Likeness | None:
 
 
 def read_likeness(product: str, content: bytes) -> Likeness | None:
-    """Returns the likeness of the payment in a body of version 3 (service 2.1), or None if fields are missing."""
+    """Returns the likeness of the payment in a body of version 3 (service 2.1), or None if the body cannot be read or
+    lacks a field."""
     try:
         body = orjson.loads(content[:BODY_MAX])
         creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
@@ -255,7 +257,8 @@ READERS: dict[str, Callable[[Observation, CallRecord], None]] = {
 
 
 def list_acts(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator[Observation]:
-    """Yields the acts of a customer that this request of a page or a control performed."""
+    """Yields the acts of a customer that this request performed on a page of the bank or through a control. Yields
+    nothing for other requests."""
     path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
     if path in CONTROLS:
         yield from find_acts_of_control(environ, response, bank)
@@ -267,8 +270,9 @@ def list_acts(bank: Bank, environ: dict[str, Any], response: Response) -> Iterat
 
 
 def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
-    """Yields the acts of a customer that a control performed. Such a control opens the address and signs or refuses
-    there, in one call."""
+    """Yields the acts of a customer that one call of a control performed: the opening of the address, and then the
+    return to the TPP. Yields only the opening if the address had expired (410). Yields nothing if the call names no
+    address or was refused for another reason."""
     body: bytes = read_body(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:CONTROL_BODY_MAX])
@@ -285,8 +289,8 @@ def find_acts_of_control(environ: dict[str, Any], response: Response, bank: Bank
 
 
 def find_acts_of_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
-    """Yields the return of a customer to the TPP that a rule of the scenario caused. `callback.subject` is the id of
-    the initiation that the customer signed or refused, or the token of the consent address."""
+    """Yields the act that a rule of the scenario performed in place of a customer: the return to the TPP.
+    `callback.subject` is the id of the initiation that was signed or refused, or the token of the consent address."""
     subject = bank.find_subject(callback.subject)
     token = getattr(subject, "sca_token", None) or callback.subject
     yield from list_acts_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)

@@ -67,8 +67,9 @@ def coverage(far: RemoteWorld) -> None:
 
 
 def render_coverage(summary: dict[str, Any]) -> str:
-    """Returns the coverage as text: the reached cells of each kind, the percentage of all, and the unreached cells that
-    are most useful to try next."""
+    """Returns the coverage as text. It has a row for each kind of cell (a thing that a client can meet, such as an
+    error), with the number of reached cells, the number of all cells and the percentage. Below are the percentage of
+    all kinds together, and the unreached cells that are most useful to try next."""
     from sandbox.extensions.referee.coverage import describe_cell
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in summary["table"]]

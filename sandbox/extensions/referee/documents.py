@@ -31,7 +31,8 @@ HEADERS = make_page_headers(write_policy(style=compute_source(STYLE), img="data:
 
 def as_junit(report: RefereeReport, level: Severity) -> bytes:
     """Returns the report with a test case for each rule. The case fails if the rule has findings at or above the level
-    that are not waived. It is skipped if the rule is waived. Otherwise its output lists the findings."""
+    that are not waived. It is skipped if the rule has findings and is waived. Otherwise its output lists the findings,
+    if there are any."""
     failed = {row.rule.id for row in report.list_unwaived(level)}
     cases = [
         make_junit_case(rule, [row for row in report.findings if row.rule.id == rule.id], failed) for rule in TABLE

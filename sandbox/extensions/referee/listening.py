@@ -25,7 +25,7 @@ def listen(world: World, bank: Bank, calls: Calls) -> None:
 
 def watch(environ: dict[str, Any], response: Response, worlds: WorldRegistry) -> None:
     """Judges a request to a page or a control of PSUs, after its reply, because it may contain an act of a customer.
-    Does nothing for other paths, or if the setting `referee` is off."""
+    Does nothing for other paths, if the setting `referee` is off, or if the world cannot be loaded or is gone."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
     try:

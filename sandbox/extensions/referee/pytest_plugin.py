@@ -44,8 +44,9 @@ def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
-    """With --bank-referee, fails a test that passed if the referee has a finding about its client at or above that
-    level."""
+    """With `--bank-referee LEVEL`, fails a test that would pass if the referee has a finding of this level or graver
+    about the test's client. Findings that are waived do not count. Changes nothing without the option, or if the test
+    uses no bank."""
     outcome = yield
     bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
     if bank is not None and level is not None:

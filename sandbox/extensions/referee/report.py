@@ -74,7 +74,8 @@ def read_setting(waives: Iterable[str]) -> dict[str, str]:
 
 def make_report(world: World, waives: Iterable[str] = ()) -> RefereeReport:
     """Returns the findings of a world up to now. The setting `referee_waives` and the given `waives` together decide
-    which findings are waived."""
+    which findings are waived. Raises ValueError if one of `waives` is not written as `rule: reason` or names an unknown
+    rule."""
 
     def collect(bank: Bank) -> RefereeReport:
         referee = find_referee(world)

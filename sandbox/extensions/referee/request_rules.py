@@ -58,7 +58,9 @@ def request_id_reused(event: Observation, memory: RuleState) -> str | None:
 
 
 def is_replay(event: Observation, body: bytes | None) -> bool:
-    """Whether the call repeats an identical initiation, which is allowed after a lost reply (choice 2)."""
+    """Whether the call is an initiation with the same body as an earlier call. `body` is the fingerprint of that
+    earlier body, or None if the earlier call was no initiation. Such a repetition is allowed after a lost reply
+    (choice 2)."""
     return event.operation in INITIATIONS and body is not None and body == event.body
 
 
@@ -101,7 +103,8 @@ rule("version-old", WARNING, "service 9.2", only=is_old).says(
 
 @lru_cache(maxsize=256)
 def find_unknown_language(header: str) -> str:
-    """Returns the first entry of an Accept-Language header that is not a language, or an empty text."""
+    """Returns the first entry of an Accept-Language header that is not a language, or an empty text if all entries are
+    languages."""
     for part in header.split(","):
         tag = part.partition(";")[0].strip().lower()
         if tag and tag != "*" and tag.partition("-")[0] not in LANGUAGES:

@@ -39,7 +39,7 @@ BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)
 
 def make_polling_check(pause: float, most: int, text: str) -> Check:
     """Returns a check that counts calls about one initiation, as long as each comes less than `pause` seconds after the
-    call before. It returns `text` as the finding at every `most`th call after the first."""
+    call before. The check returns `text` as the finding at every `most`th call after the first."""
 
     def check(event: Observation, memory: RuleState) -> str | None:
         faster = memory.extend_streak((event.client, event.subject), event, pause) - 1

@@ -178,8 +178,8 @@ class Referee:
             return self._met.copy()
 
     def list_findings(self, bank: Bank) -> list[Finding]:
-        """Returns all findings in the order of their calls. Includes findings about matters that a later call can still
-        put right, such as a code that was not exchanged yet."""
+        """Returns the stored findings, and findings about matters that a later call can still put right, such as a code
+        that was not exchanged yet. All are in the order of their calls."""
         with self._lock:
             self._judge_waiting()
             self._judge_acts_by_scenario(bank)
@@ -225,8 +225,8 @@ def find_referee(world: World) -> Referee:
 
 
 def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
-    """Returns the stored referee. Returns a new referee if none is stored, or if an earlier version stored it in
-    another form."""
+    """Returns the referee that is stored in `content`. Returns a new referee if `content` is None, or if an earlier
+    version of the sandbox stored the referee in another form."""
     with suppress(AttributeError, KeyError, TypeError, ValueError, IndexError, EOFError, UnpicklingError):
         referee = None if content is None else unpack(content, bank)
         if isinstance(referee, Referee):
@@ -257,5 +257,5 @@ def judge_calls(world: World, bank: Bank, calls: Calls) -> None:
 
 
 def judge_act(environ: dict[str, Any], response: Response, world: World) -> None:
-    """Judges the acts of a customer that a request of a page or a control performed. Most requests perform none."""
+    """Judges the acts of a customer that a request to a page or a control performed. Most requests perform none."""
     world.look(lambda bank: judge_in(world, list(list_acts(bank, environ, response))))

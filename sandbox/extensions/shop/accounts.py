@@ -60,8 +60,9 @@ def connect() -> Response:
 
 
 def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) -> None:
-    """Handles the return of a customer who agreed at the bank. After a new consent, exchanges the code for tokens.
-    After a second authentication there is no code: the shop keeps its tokens, which can read again."""
+    """Handles the return of a customer who agreed at the bank. After a new consent, exchanges the code of the callback
+    for tokens, and replies 400 if the callback has no code. After a second authentication there is no code, and the
+    shop keeps its tokens: the bank lets them read again."""
     if pending.renews:
         if owner.link is not None:
             owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = (
@@ -106,7 +107,8 @@ def list_entries(link: AccountLink) -> list[AccountEntry]:
 
 def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
     """Returns the account with its balance. A balance that was read within the last minute is returned without a call.
-    Returns None if the bank shows the balance only after the customer has authenticated again."""
+    Returns None if the bank shows the balance only after the customer has authenticated again. Raises BankSilent if the
+    reply is about another account."""
     if link.balances_hidden and find_renewal(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
@@ -127,8 +129,9 @@ def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo
 
 
 def read_statement(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
-    """Returns the transactions of a period, from at most CALLS_MAX pages of the bank. If an earlier attempt was
-    interrupted, continues after the last page that it read. A complete statement is kept for a minute."""
+    """Returns an account's transactions of the last `days` days in one currency. Reads at most CALLS_MAX pages of the
+    bank, and leaves out what is on further pages. If an earlier call of this function was interrupted, continues after
+    the last page that was read. For a minute, returns a complete statement again without asking the bank."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
     if statement is None or (statement.complete and get_bank_client().now() >= statement.read + FRESH):
@@ -211,7 +214,7 @@ def read_days() -> int:
 
 def list_lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
     """Returns the lines of one page of a statement, the number of this page and of the last page, and the count of all
-    lines. The query `page` chooses the page."""
+    lines. The query parameter `page` chooses the page; without it, the first page is returned."""
     lines = [] if statement is None else statement.lines
     text = request.args.get("page", "1")
     last = max(1, -(-len(lines) // LINES))
@@ -231,8 +234,8 @@ def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
 
 
 def find_renewal(link: AccountLink) -> ConsentAddresses | None:
-    """Returns the address for a second authentication, or None if the bank asked for none. Forgets an expired
-    address."""
+    """Returns the address for a second authentication. Returns None if the bank asked for none, or if the address has
+    expired. Forgets an expired address."""
     if link.renewal is not None and get_bank_client().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]

@@ -167,8 +167,8 @@ def guard(app: Flask, client: BankClient) -> None:
 
 
 def explain_trouble(error: Exception) -> Response | tuple[str, int]:
-    """Returns the page about an error. It says whether the visitor should try again. Raises an error of any other type
-    again."""
+    """Returns the page that explains an error to the visitor and says whether to try again. If the access to accounts
+    has ended (AccessEnded), also forgets its tokens. An error of a type that no case below names is raised again."""
     match error:
         case BankBusy():
             text = say("Your bank asks for a little patience. Try again in {seconds} seconds.", seconds=error.seconds)

@@ -79,8 +79,9 @@ class BankClient:
         return Client(*own, language, http=self.http, manual=self.manual, signer=self.signer)
 
     def ask(self, operation: str, call: Callable[[], T]) -> T:
-        """Makes a call once. Raises Refused if the bank gives a reason, BankBusy if it asks to wait, and BankSilent if
-        no usable reply comes."""
+        """Makes a call once. If the bank has asked the shop to wait before the next call of this operation, raises
+        BankBusy without a call until that time is over. Also raises BankBusy if the bank now asks to wait, BankSilent
+        if no usable reply comes, and Refused if the bank refuses the call for another reason."""
         with self._busy_lock:
             wait = self._busy_until.get(operation, 0.0) - self.ticks()
         if wait > 0:

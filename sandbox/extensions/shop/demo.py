@@ -278,8 +278,9 @@ def exit_in_order(number: int, frame: object) -> None:
 
 
 def make_bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> BankClient:
-    """Returns the shop's client of the bank. It follows the bank's settings, and signs if they demand signatures.
-    Registers the shop at the bank unless the options name a client."""
+    """Returns the shop's client of the bank, made to fit the bank's settings. The client signs its calls if the
+    settings demand signatures. Registers the shop at the bank unless the options name a registered client. Ends the
+    command if they name one and the bank demands signatures, because the shop does not have that client's key."""
     with explain_no_reply("the bank's settings could not be read: {}"):
         settings = demo.controls.call("GET", "/settings").body["settings"]
     signer = Signer(demo.read_now) if settings["signatures"] == "strict" else None
@@ -331,8 +332,8 @@ def draw_qr_code(address: str) -> str:
 
 @contextmanager
 def explain_no_reply(message: str) -> Iterator[None]:
-    """If a control within the block fails, ends the command with this message. The error takes the place of `{}` in
-    it."""
+    """Ends the command with this message if a call of a control within the block fails. The error takes the place of
+    `{}` in the message."""
     try:
         yield
     except NO_REPLY as error:

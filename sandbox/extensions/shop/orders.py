@@ -39,7 +39,8 @@ def shelf() -> str:
 
 @pages.post("/basket")
 def put() -> Response:
-    """Adds one piece of a good to the basket. If the form has a count, sets the number of pieces to it instead."""
+    """Adds one piece of a good to the basket. If the form has a count, sets the number of pieces to this count instead;
+    a count of 0 takes the good out. A basket has at most COUNT_MAX pieces of a good."""
     code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)
@@ -67,7 +68,8 @@ def basket(problem: str = "", iban: str = "") -> str:
 @pages.post("/orders")
 def order() -> Response | tuple[str, int]:
     """Makes an order from the basket, initiates its payment, and sends the customer to the bank. If the bank refuses,
-    shows the basket with the reason."""
+    shows the basket with the reason. If the basket is empty, only redirects to the orders, or to the basket if there
+    are none."""
     owner = get_visitor()
     if not owner.basket:  # as when the button was pressed twice
         return go("/orders" if owner.orders else "/basket")
@@ -147,7 +149,7 @@ def read_state(order: ShopOrder) -> dict[str, object]:
 @pages.post("/orders/<number>/pay")
 def pay(number: str) -> Response:
     """Sends the customer to the bank to pay an order: to the address of its open payment, or else to that of a new
-    payment."""
+    payment. If there is nothing to pay or the bank refuses, shows the order's page."""
     order = find_own_order(number)
     try:
         address = payments.go_on(get_bank_client(), get_visitor(), order, choose_bank_language())

@@ -167,11 +167,11 @@ def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
 
 
 def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
-    """Handles the return of a customer who signed. Exchanges the code for tokens and reads the payer's name with them,
-    so that the page can thank the payer.
+    """Handles the return of a customer who signed. Exchanges the code for tokens and reads the payer's name and account
+    with them. The page shows both.
 
-    If this fails, the order goes on without the name, because the payment itself needs no tokens. The name is not
-    stored either if the details of the payment differ from the order.
+    If this fails, the order goes on without them, because the payment itself needs no tokens. They are not stored
+    either if the details of the payment differ from the order.
     """
     attempt = find_attempt(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
@@ -226,8 +226,9 @@ def send_refund(bank: BankClient, order: ShopOrder) -> bool:
 
 
 def follow(bank: BankClient, visitors: Visitors) -> None:
-    """Asks for the status of each open payment about which the bank was not asked in the last LONG seconds. The pages
-    do not suffice for this, because a customer may sign and never come back to the shop."""
+    """Asks for the status of each open payment about which the bank was not asked in the last LONG seconds. Stops at
+    the first call for which the bank asks to wait or gives no usable reply; the next round tries again. The pages do
+    not suffice for this, because a customer may sign and never come back to the shop."""
     for visitor in visitors:
         with visitor.lock:
             for attempt in [attempt for order in visitor.orders.values() for attempt in order.attempts]:

@@ -26,8 +26,8 @@ def translate(language: str, text: str, **facts: object) -> str:
 
 
 def write_money(language: str, amount: Decimal, currency: str, sign: bool = False) -> str:
-    """Returns an amount such as `€ 1,234.50`, `€ 1.234,50` or `1 234,50 €`, with blanks that do not break. With `sign`,
-    it begins with `+` or `−`."""
+    """Returns an amount such as `€ 1,234.50`, `€ 1.234,50` or `1 234,50 €`, with blanks that do not break. A negative
+    amount begins with `−`. With `sign`, any other amount begins with `+`."""
     from babel.numbers import format_currency
 
     before = "−" if amount < 0 else "+" if sign else ""

@@ -181,7 +181,8 @@ def get_visitor() -> Visitor:
 
 
 def choose_page_language() -> str:
-    """Returns the language of the shop's pages: the language that the visitor chose, or else the browser's."""
+    """Returns the language of the shop's pages: the language that the visitor chose, else the language that the browser
+    prefers, else English."""
     chosen_language = get_visitor().language if "visitor" in g else ""
     return chosen_language or request.accept_languages.best_match(LANGUAGES) or "en"
 
