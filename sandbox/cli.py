@@ -210,9 +210,9 @@ def name_variable(name: str) -> str:
 
 
 def has_option(command: click.Command | None, name: str) -> bool:
-    """Whether a command or one of its subcommands has the option `name` (`url`, `world` or `key`). An option counts
-    only if an environment variable such as SANDBOX_KEY can set it. So a `--key` for the file of a private key does not
-    count."""
+    """Whether a command or one of its subcommands has the option `name` (`url`, `world` or `key`). An option of this
+    name counts only if an environment variable such as SANDBOX_KEY can set it, so a `--key` for the file of a private
+    key does not count. An option `--url` always counts."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
     return any(

@@ -44,8 +44,8 @@ def find_completer(name: str, *words: str) -> Complete | None:
 
 
 def list_values(context: click.Context, name: str, field: str) -> list[str]:
-    """Returns the values of a field in a list of the server, newest first. Returns an empty list if no server
-    answers."""
+    """Returns the values of a field in a list of the server, newest first. Returns an empty list if no server answers,
+    or if the server refuses the call or does not have the world."""
     import httpx
 
     from sandbox.client import Controls, Refused, Unreadable
@@ -68,8 +68,9 @@ def list_values(context: click.Context, name: str, field: str) -> list[str]:
 
 
 def find_option(context: click.Context, name: str) -> Any:
-    """Returns the value of an option. A user may give the option to the command or to each of the groups above it. The
-    value of the innermost one counts."""
+    """Returns the value of an option. A user may give the option to the command or to each of the groups above it. If
+    it was given several times, the value nearest to the command counts. If it was not given, returns the command's
+    default."""
     above: click.Context | None = context
     while above is not None:
         if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

@@ -53,15 +53,15 @@ def health(url: str | None, key: str | None, live: bool, wait: int, as_json: boo
 
 
 def find_address(served: dict[str, Any]) -> str:
-    """Returns the address of the controls, or of the bank if the controls are off."""
+    """Returns the address of the controls if they have a port of their own, else the address of the bank."""
     if served["controls"] == "on" and served["controls_port"] is not None:
         return make_openable(write_address("http", served["controls_host"], served["controls_port"]))
     return make_openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
 def find_fault(url: str, key: str | None, controls: bool) -> str | None:
-    """Returns what is wrong with the server at this URL, or None if it is healthy. If its controls are off, any reply
-    counts as healthy."""
+    """Returns what is wrong with the server at this URL, or None if it is healthy. If `controls` is false, because the
+    server's controls are off, any reply counts as healthy."""
     from http.client import HTTPException
 
     try:

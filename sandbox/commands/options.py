@@ -71,13 +71,14 @@ env_row = functools.partial(option_row, make=option)
 
 
 def add_options(kind: type[Any], word: str) -> Callable[[Any], Any]:
-    """Returns a decorator that adds the options of a class to a command. The command gets an object of the class."""
+    """Returns a decorator that adds the options of a class to a command. The command gets an object of the class as its
+    argument `word`."""
     return _add_options_of_all([kind], word, lambda values: values[0])
 
 
 def add_extension_options(command: str, word: str) -> Callable[[Any], Any]:
     """Returns a decorator that adds the options of extensions to a command. The command gets a list of objects with
-    their values."""
+    their values as its argument `word`."""
     return _add_options_of_all([load(name) for name in find_addresses("options", command)], word, list)
 
 
@@ -108,7 +109,8 @@ def ask_first(loss: str, yes: bool) -> None:
 
 
 def read_json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
-    """Reads the value of an option as JSON. The error of the command names the place of the fault."""
+    """Reads the value of an option as JSON, or returns None if the option is not given. The error of the command names
+    the place of the fault."""
     try:
         return None if value is None else json.loads(value)
     except json.JSONDecodeError as error:
@@ -179,7 +181,7 @@ class Seed(NamedTuple):
 
 
 def read_seed(text: object) -> Seed:
-    """Reads a number, or a number and a secret joined by a hyphen."""
+    """Reads a number, or a number and a secret joined by a hyphen. Raises ValueError for any other text."""
     match = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(text))
     if match is None or int(match[1]) >= 2**53:
         raise ValueError(f"{text!r:.60} is neither a number below 2^53 nor a seed as `serve` shows it")

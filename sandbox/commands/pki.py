@@ -110,7 +110,8 @@ def read_roles(text: str) -> tuple[str, ...]:
 
 
 def find_authority(organisation: str) -> str:
-    """Returns the authority that gave an organisation its number: BE-NBB for PSDBE-NBB-1234 (ETSI TS 119 495)."""
+    """Returns the authority that gave an organisation its number: BE-NBB for PSDBE-NBB-1234 (ETSI TS 119 495). Raises
+    ValueError for an identifier of another form."""
     parts = organisation.split("-")
     if len(parts) < 3 or len(parts[0]) != 5 or len(organisation) > 100:
         raise ValueError("an organisation identifier is like PSDBE-NBB-1234567890")
@@ -151,7 +152,8 @@ def show(path: Path, file: Path | None, as_json: bool) -> None:
 
 
 def describe(trust: Any, certificate: Any) -> list[str]:
-    """Returns the lines that are printed about a certificate: its content, and whether a bank would trust it."""
+    """Returns the lines that are printed about a certificate: its content, and whether a bank would trust it. For a
+    certificate whose content cannot be read, returns only the reason."""
     from sandbox.pki.trust import Untrusted, read_bearer, read_dates
 
     try:

@@ -23,8 +23,8 @@ SHARED = ("url", "world", "key", "as_json")
 
 
 class RemoteWorld:
-    """One world of a running sandbox, which the options of a command name. It also prints the output of the command, as
-    text or as JSON."""
+    """The world that the options --url and --world of a command choose, at a running sandbox. Also prints the output of
+    the command, as text or as JSON."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
         from sandbox.client import Controls
@@ -60,18 +60,19 @@ class RemoteWorld:
         self._is_there = True
 
     def control(self, name: str, body: Any = None, /, **names: str) -> Any:
-        """Calls a control by its name, such as `POST /clock`. `names` fill its path."""
+        """Calls a control by its name, such as `POST /clock`. `names` replace the placeholders in its path."""
         return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
 
     def demand_yes(self, name: str, yes: bool, /, **fields: Any) -> None:
-        """If a call of the control `name` would destroy something, asks on a terminal whether to go on. Ends the
-        command after a no."""
+        """If a call of the control `name` with these `fields` would destroy something, asks on a terminal whether to go
+        on, and ends the command after a no. With `yes` or without a terminal, does not ask."""
         row = next(row for row in CONTROLS if row.name == name)
         ask_first(row.describe_loss({"world": self.world} | fields), yes)
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
-        """Calls a control, and returns the body of the reply. Leaves out fields of the request's body that are None. If
-        the reply is the first page of a list, adds the rows of all other pages."""
+        """Calls a control, and returns the body of the reply. With `since`, asks for the rows after this number. Leaves
+        out fields of the request's body that are None. If the reply is the first page of a list, adds the rows of all
+        other pages."""
         path = fill_path(row.path, names)
         if isinstance(body, dict):
             body = {name: value for name, value in body.items() if value is not None}
@@ -147,8 +148,9 @@ class RemoteWorld:
         drops: Sequence[str] = (),
         wide: bool = False,
     ) -> None:
-        """With --json, prints `body` as JSON. Otherwise prints the newest rows of its list `name` as a table. On a
-        narrow terminal, leaves out the columns `drops`."""
+        """Prints the newest rows of the list `name` in `body`: as a table, or with --json as `body` with these rows
+        only. Prints at most `limit` rows, or all if `limit` is 0. On a narrow terminal, the table leaves out the
+        columns `drops`, unless `wide` is true."""
         rows, left_out = limit_rows(list(body[name]), limit)
         cells = [[format_cell(get_value_at(row, column)) for column in columns] for row in rows]
         text, narrow = ("", "") if self.as_json else format_list(cells, columns, drops, wide)

@@ -66,8 +66,8 @@ def choose_columns(
 def format_list(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], wide: bool
 ) -> tuple[str, str]:
-    """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, all
-    columns are shown. The note is empty if no column is left out."""
+    """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, or if the
+    output is no terminal, all columns are shown. The note is empty if no column is left out."""
     if not is_on_terminal():
         return align_rows(rows, list_titles(columns)), ""
     if wide:
@@ -93,7 +93,7 @@ def align_rows(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
 
 
 def fit_table(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None = None) -> str:
-    """Returns the table. If it is wider than the terminal, folds the cells, but never cuts them."""
+    """Returns the table. If it is wider than `width` (default: the terminal), folds the cells, but never cuts them."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -110,15 +110,16 @@ def fit_table(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | N
 
 
 def find_colour(cell: str) -> str:
-    """Returns the colour of a payment's status or of an HTTP status, or an empty text for any other cell."""
+    """Returns the colour of a payment's status, of an HTTP status, or of one of a few words such as `active`. Returns
+    an empty text for any other cell."""
     if len(cell) == 3 and cell.isdigit():
         return {"2": GOOD, "3": WAITING, "4": BAD, "5": BAD}.get(cell[0], "")
     return COLOURS.get(cell, "")
 
 
 def limit_rows(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
-    """Returns the newest rows, `limit` at most, and a note on the rows that are left out. The note is empty if no row
-    is left out."""
+    """Returns the newest rows, `limit` at most, and a note on the rows that are left out. Returns all rows if `limit`
+    is 0 or None. The note is empty if no row is left out."""
     if not limit or len(rows) <= limit:
         return rows, ""
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"

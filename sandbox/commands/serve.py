@@ -163,7 +163,8 @@ def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
 def make_server_beginning(
     scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool
 ) -> "Beginning":
-    """Returns the beginning of the default world. Options override the scenario. Without a seed, draws a random one."""
+    """Returns the beginning of the default world. Options override the scenario. If neither has a seed, draws a random
+    one. Also draws a secret for the seed if `seed` is None and either the scenario has no seed or `guarded` is true."""
     from sandbox.app import make_first_beginning
     from sandbox.people.life import PEOPLE_SEEDS
     from sandbox.reader.tree import ScenarioErrors

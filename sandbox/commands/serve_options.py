@@ -63,8 +63,9 @@ class StateOptions:
     peers_key: str | None = env_row(hidden=True, callback=refuse_old_option)
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[WorldRegistry, Callable[[], None]]":
-        """Returns the registry of worlds, and the function that closes its store. If the state cannot be used, ends the
-        command and leaves the state unchanged."""
+        """Returns the registry of worlds, and the function that closes its store. Without --state, the worlds are only
+        in memory, and the function does nothing. If the state cannot be used, ends the command and leaves the state
+        unchanged."""
         from sandbox.storage.format import StateFileError
         from sandbox.worlds.registry import WorldRegistry
 
@@ -133,8 +134,8 @@ class CapacityOptions:
         )
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
-        """Returns the beginning with the setting `acts_kept` of the option. Without the option, the scenario's value
-        stays."""
+        """Returns the beginning with the option's value as its setting `acts_kept`. Without the option, the scenario's
+        value stays."""
         if self.acts_kept is None:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))
@@ -211,7 +212,8 @@ class AccessOptions:
             return Trust(self.pki)
 
     def demand_closed(self) -> None:
-        """Ends the command if the controls would be open to a network without a key, or if an option is wrong."""
+        """Ends the command if an option is wrong, or if the controls would be open to a network without a key or with a
+        short one. With --open they may be open without a key."""
         if self.key == "":
             raise click.BadParameter("an empty key protects nothing", param_hint="--key")
         if self.tls and self.pki is None:
@@ -238,7 +240,8 @@ class AccessOptions:
         return not is_loopback(self.host) or (apart and not is_loopback(self.controls_host))
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
-        """With --tls, sets `client_certificates` to `tls`, unless an option or the scenario sets it."""
+        """Returns the beginning with the value of --client-certificates as its setting `client_certificates`. Without
+        this option, sets it to `tls` if --tls is given and the setting is `off`, and otherwise changes nothing."""
         certificates_mode = self.client_certificates
         if certificates_mode is None and self.tls and beginning.settings.client_certificates == "off":
             certificates_mode = "tls"
@@ -263,8 +266,8 @@ class AccessOptions:
         return address
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
-        """Makes a server for the bank. The server listens already. Returns its address, and the function that answers
-        calls until the process ends."""
+        """Makes a server for the bank. The server listens at once, but answers no call yet. Returns its address, and
+        the function that answers calls until the process ends."""
         from sandbox.server.server import find_port
 
         server = listen(lambda: self._make_server(app), f"{self.host}:{self.port}")

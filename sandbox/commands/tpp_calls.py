@@ -112,7 +112,8 @@ def find_signing_address(far: RemoteWorld, initiation: "Initiation") -> str | No
 
 
 def wait_for_status(far: RemoteWorld, initiation: "Initiation", status: str, within: str) -> None:
-    """Moves the bank's clock until the initiation has this status."""
+    """Moves the bank's clock until the initiation has this status, by at most `within`, a span such as `2h`. Raises
+    Refused if the initiation does not get the status in this time."""
     body = {"payment_id": initiation.reference.id, "status": status, "within": within}
     far.controls.call("POST", "/await", body)
 

@@ -66,7 +66,8 @@ def make_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
 
 def find_value(name: str, kind: str | None) -> "WellKnownValue":
     """Returns the well-known value of that name. The name may be written in lower case and without the prefix TEST. If
-    several values have the name, returns the first one in the table, which is about payments."""
+    `kind` is given, looks only at values for this kind. If several values have the name, returns the first one in the
+    table; values for payments come first. Ends the command if there is none."""
     from sandbox.scenarios.well_known_values import list_default_values
 
     candidates = [value for value in list_default_values() if kind is None or KINDS[kind] in value.kinds]

@@ -265,7 +265,8 @@ def make_pair(
 def make_authority(
     name: str, now: datetime, served: FileAddresses, issuer: CertificatePair | None = None
 ) -> CertificatePair:
-    """Makes a root. With an issuer, makes an authority that the issuer signs."""
+    """Makes an authority whose certificate the issuer signs. Without an issuer, makes a root, which signs its own
+    certificate."""
     subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     constraints = x509.BasicConstraints(True, None if issuer is None else 0)
     extensions: list[x509.ExtensionType] = [constraints, make_key_usage("key_cert_sign", "crl_sign")]
@@ -378,8 +379,8 @@ def make_revocation_list(
     before: x509.CertificateRevocationList | None = None,
     serial: int | None = None,
 ) -> x509.CertificateRevocationList:
-    """Makes the revocation list that replaces the list `before`. Adds the certificate with the number `serial`, if one
-    is given."""
+    """Makes the revocation list that replaces the list `before`, or a first list if `before` is None. Adds the
+    certificate with the number `serial`, if one is given."""
     number = before.extensions.get_extension_for_class(x509.CRLNumber).value.crl_number if before is not None else 0
     builder = (
         x509.CertificateRevocationListBuilder()

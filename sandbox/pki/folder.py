@@ -55,7 +55,7 @@ class Folder:
 
     def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = URL) -> None:
         """Makes the root, the issuing authority and the server's own certificate. Raises ValueError if the folder has a
-        PKI.
+        PKI already, or if `address` is no address.
 
         Certificates contain `address`, at which a sandbox with this PKI serves their files.
         """
@@ -78,7 +78,8 @@ class Folder:
         self._write_list("root", make_revocation_list(root, now))
 
     def issue(self, request: CertificateRequest, fault: str | None, now: datetime) -> Path:
-        """Issues a certificate of a TPP. Returns the path of its PEM file."""
+        """Issues a certificate of a TPP, with a fault of FAULTS if one is given, and writes its files. Returns the path
+        of its PEM file. Raises ValueError if the folder has no PKI, or if the request's name is no name of a folder."""
         if NAME.match(request.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
         issuing, served = self.read_issuing(), FileAddresses((self.path / ADDRESS).read_text(encoding="utf-8"))
@@ -101,7 +102,8 @@ class Folder:
             self._write_list("issuing", revoked)
 
     def read_public_file(self, name: str) -> tuple[bytes, str] | None:
-        """Returns a public file of the PKI in DER, and its media type. Returns None for any other name."""
+        """Returns the content of a public file of the PKI and its media type. The file is a certificate or a revocation
+        list, both in DER, or the disclosure, a text. Returns None for any other name."""
         authority, _, kind = name.partition(".")
         if name == "disclosure.txt":
             return DISCLOSURE.encode(), "text/plain; charset=utf-8"
@@ -165,7 +167,7 @@ def write_pem(*chain: x509.Certificate) -> bytes:
 
 
 def make_jwk(certificate: x509.Certificate) -> dict[str, object]:
-    """Returns the public key as a JWK, which a client registers or puts into a signature's header."""
+    """Returns the public key of a certificate as a JWK, which a client registers or puts into a signature's header."""
     key = certificate.public_key()
     if isinstance(key, rsa.RSAPublicKey):
         numbers = key.public_numbers()

@@ -137,14 +137,16 @@ def demand_key(certificate: x509.Certificate) -> None:
 
 
 def demand_signing_key(certificate: x509.Certificate) -> None:
-    """Refuses an EC key on another curve than P-256, which ES256 needs (RFC 7518 3.4)."""
+    """Raises Untrusted for an EC key on a curve other than P-256, because ES256 signs with P-256 only (RFC 7518
+    3.4)."""
     key = certificate.public_key()
     if isinstance(key, ec.EllipticCurvePublicKey) and not isinstance(key.curve, ec.SECP256R1):
         raise Untrusted(f"its key is on the curve {key.curve.name}, and a signature needs RSA or the curve P-256")
 
 
 def read_bearer(certificate: x509.Certificate) -> Bearer:
-    """Reads the bearer and the statements of a certificate. Checks no signature."""
+    """Reads the bearer and the statements of a certificate. Checks no signature. Raises Untrusted if the certificate
+    has no qcStatements, or if its content cannot be read."""
     subject, extensions = parse_part("its content", lambda: (certificate.subject, certificate.extensions))
     names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
     try:

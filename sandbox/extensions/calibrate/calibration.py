@@ -53,8 +53,9 @@ class Decided(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """A difference between recorded replies and the replies of the bank that explains the recording best. No value of
-    an axis explains it. `call` is the first call that shows it, and `times` is the number of calls that do."""
+    """A difference that no value of an axis explains: it remains between the recorded replies and the replies of the
+    variant (the bank in this process, with one value for each axis) that comes closest to the recording. `call` is the
+    first call that shows the difference, and `times` is the number of calls that do."""
 
     call: str
     operation: str
@@ -99,8 +100,9 @@ class Calibration:
 def calibrate_calls(
     recorded: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
 ) -> Calibration:
-    """Plays the calls, and returns what they prove about the axes and which calls to make next. The search begins with
-    the values in `variants`. Payments are proposed as next calls only if `payments` is true."""
+    """Plays the recorded calls on a bank in this process. Returns what they prove about the axes, and which calls to
+    make next at the real bank. The search begins with the values in `variants`. Payments are proposed as next calls
+    only if `payments` is true. If no call can be played, returns a calibration in which all axes are open."""
     playable = drop_unknown_initiations([call for call in recorded if is_playable(call)])
     if not playable:
         return Calibration(
@@ -148,7 +150,7 @@ def is_playable(call: RecordedCall) -> bool:
 
 def drop_unknown_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """Returns the calls without those about an initiation from before the recording. Such an initiation is recognized
-    by an id that no recorded POST has shown. Refused calls are kept."""
+    by an id that no recorded POST before the call has shown. Refused calls are kept."""
     known, words = [], set[str]()
     for call in calls:
         is_payment = call.path[0].endswith("payments")
@@ -178,7 +180,8 @@ def correct_times(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 def bound_calls(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
     """Returns at most PLAYED_MAX calls to play, and notes about the calls that are left out. If there are more calls,
-    keeps only the first ALIKE_MAX of similar reads. If that is not enough, leaves out the last calls."""
+    keeps only the first ALIKE_MAX of similar reads, and reads with an id or an address that no earlier call gave,
+    because later calls need them. If that is not enough, leaves out the last calls."""
     seen = Counter[tuple[Any, ...]]()
     to_play, texts_seen, pages = [], set[str | None](), {"None"}
     for call in calls:
@@ -220,7 +223,8 @@ def find_shape(reply: Any) -> Any:
 
 def read_shown_values(calls: Sequence[RecordedCall]) -> tuple[dict[str, Any], dict[str, str]]:
     """Returns settings and values of axes that can be read from the calls without a search: the vendor in Accept, and
-    the life of an access token if all replies give the same. A vendor that is no value of its axis is a setting."""
+    the life of an access token if all replies give the same life. A vendor that is no value of its axis is returned as
+    a setting."""
     vendors = [VENDOR.search(call.headers.get("accept", "")) for call in calls if call.status < 400]
     vendor = next((match[1] for match in vendors if match), DEFAULTS["vendor"])
     lives = [call.reply_json.get("expires_in") for call in calls if call.path == ("token",) and call.status == 200]
@@ -308,7 +312,7 @@ def find_drift(calibration: Calibration, variants: Mapping[str, str], known_outs
 
 def merge_recordings(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:
     """Joins the calls of several recordings into one list and numbers them anew. Sorts them by time if all calls have
-    times."""
+    times. Returns the calls of a single recording as they are."""
     calls = [call for recording in recordings for call in recording]
     if len(recordings) > 1 and all(call.began is not None for call in calls):
         calls.sort(key=lambda call: call.began or OPENING)

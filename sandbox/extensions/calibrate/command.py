@@ -88,8 +88,8 @@ def explain_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None]:
 
 
 def read_given_variants(text: str) -> dict[str, str]:
-    """Returns the axes and values that the text of a scenario names. The settings of a scenario that was read do not
-    suffice, because they leave out values that are the default."""
+    """Returns the axes and values that the text of a scenario names. The settings of the loaded scenario do not suffice
+    for this, because they leave out values that are the default."""
     from sandbox.reader.tree import read_yaml
 
     content = read_yaml(text, "scenario").to_python()

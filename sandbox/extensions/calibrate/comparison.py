@@ -91,8 +91,8 @@ class ComparisonContext(NamedTuple):
     variables: Variables
 
     def compare_identity(self, real: str, played: str) -> str:
-        """Compares two ids that the banks gave at the same place. Returns a text if one is new and the other repeats an
-        earlier id, or if they repeat different ids. Otherwise returns an empty text."""
+        """Compares two ids that the banks gave at the same place. Returns a description of the difference if one id is
+        new and the other repeats an earlier id, or if they repeat different ids. Otherwise returns an empty text."""
         known = self.variables.texts.get(real)
         if known is not None and known != played:
             return "one that was given before instead of a new one"

@@ -97,7 +97,8 @@ class PlayedBank:
         return limits.copy_counts(), self._world.axes.copy_first_uses()
 
     def is_at(self, moment: Moment) -> bool:
-        """Whether all calls would get the same replies now as at this moment, except for the values of the axes."""
+        """Whether the bank is in the same state as at this moment, so that each call would get the same reply. The
+        values of the axes are not compared."""
         now = self._counts()
         return now == moment[1:] and self._world.ask(lambda bank: are_same_records(bank, moment.state))
 
@@ -160,6 +161,7 @@ class PlayedBank:
 
 
 def are_same_records(bank: Bank, other: Bank) -> bool:
-    """Whether two banks have the same records, except for their settings and for what decides no reply."""
+    """Whether two banks have the same records. The settings are not compared, and neither is the journal, because no
+    reply depends on it."""
     registers = zip(list_state(bank), list_state(other), strict=True)
     return all(own == others or own[0] in NOT_COMPARED for own, others in registers)

@@ -284,9 +284,9 @@ class Player:
     # Acts of customers and of the bank that no call shows
 
     def _give_consent_before(self, call: RecordedCall) -> None:
-        """If the call exchanges a code, lets the customer consent first, and binds the recorded code to the code that
-        the played bank gives. Does nothing if the code is bound already, or if the recording has controls for
-        customers."""
+        """If the call exchanges a code, lets the customer consent first. The code that the played bank gives then
+        replaces the recorded code in the calls that are played. Does nothing if the recorded code has a replacement
+        already, or if the recording has controls for customers."""
         code = call.form.get("code", "")
         if self.has_controls or not code or code in self.session.variables.texts:
             return
@@ -299,9 +299,9 @@ class Player:
                     self.session.variables.bind(code, dict(read_callback_pairs(redirect)).get("code", ""))
 
     def _give_earlier_tokens(self, call: RecordedCall) -> None:
-        """If the call has a token from before the recording, makes a consent in the played bank, and binds the recorded
-        token to the token of this consent. Does nothing if the recording does not show the accounts of the earlier
-        consent."""
+        """If the call succeeded with a token from before the recording, makes a consent in the played bank. The token
+        of this consent then replaces the recorded token in the calls that are played. Does nothing if the recorded
+        token has a replacement already, or if the recording does not show the accounts of the earlier consent."""
         variables, shown = self.session.variables, self.shown
         token = call.access_token if call.path[0] == "accounts" else call.form.get("refresh_token")
         credentials = read_basic_credentials(call)
@@ -355,10 +355,10 @@ class Player:
 
     def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
         """Does in the played bank what a customer or the bank must have done before the recorded reply, such as a
-        signature. `own` is the played bank's reply so far.
+        signature. `own` is the reply that the played bank gave without it.
 
-        Returns None if nothing was done, and no differences after an act of a customer. An act of the bank is returned
-        as a difference, because with another value of an axis the bank may do it by itself.
+        Returns None if nothing was done, and an empty dict after an act of a customer. Returns an act of the bank as a
+        difference, because with another value of an axis the bank may do it by itself.
         """
         call, content = step.call, read_json_object(own)
         if call.status < 400 and str(content.get("error", "")).upper() == "INVALID_TPP":
@@ -385,9 +385,9 @@ class Player:
         return None
 
     def _correct_balance(self, step: RecordedStep, own: OwnReply) -> bool:
-        """If this reply is the first one that shows the balance of an account, books lines that give the account the
-        same balance in the played bank. Returns whether lines were booked. The played bank's reply `own` is then out of
-        date."""
+        """If the recorded reply of the step is the first one that shows the balance of an account, books lines that
+        give the account the same balance in the played bank. Returns whether lines were booked. If so, the played
+        bank's reply `own` to this call is out of date."""
         content = simplify_names(step.call.reply_json)
         iban = content.get("iban")
         if step.operation != "account" or own.status != 200 or not isinstance(iban, str):
@@ -413,8 +413,8 @@ class Player:
         return bool(entries)
 
     def _book_missing(self, step: RecordedStep) -> Differences:
-        """Books the lines of an account that the recording shows up to this step and the played bank lacks, such as a
-        salary.
+        """Books lines (transactions, such as a salary) that the played bank lacks: those of the step's account that the
+        recording shows up to this step.
 
         Returns each of these lines as a difference, because with another value of an axis the bank may book it by
         itself.

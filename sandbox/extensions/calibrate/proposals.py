@@ -307,8 +307,8 @@ def make_proposal(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
 
 
 def name_texts(call: RecordedCall) -> dict[str, str]:
-    """Returns the texts of a call that are of no use to a reader who makes it later, such as tokens. Each is mapped to
-    the name of the variable that replaces it."""
+    """Returns the texts of a call, such as tokens, that are of no use to a reader who makes the call later. Each is
+    mapped to the name of the variable that replaces it."""
     _, _, secret = call.headers.get("authorization", "").partition(" ")
     texts = {
         secret: "token" if call.access_token else "credentials",

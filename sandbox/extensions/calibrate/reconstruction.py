@@ -3,8 +3,7 @@
 The sandbox ships with people: customers and accounts with a past. If the recording has an account of these people, the
 account keeps its owner. Every other account of the recording gets a new customer. Accounts that one reply lists
 together get the same customer. Transactions that are older than the recording become the past of their account. The
-first balance of an account that a call shows becomes its balance. Everything that no call shows is as in the shipped
-people.
+first balance of an account that a call shows becomes its balance. Whatever no call shows is as the sandbox ships it.
 """
 
 from base64 import b64decode
@@ -181,8 +180,9 @@ class Shown:
             shown.lines.sort(key=lambda entry: (-entry.on.toordinal(), order.get(entry._replace(reference=""), 0)))
 
     def _note_listing(self, shown: ShownAccount, pages: Sequence[RecordedCall]) -> None:
-        """Adds the lines of these pages that no earlier list of the account had. Compares lines without their
-        references, because the bank may give a line another reference at each read, or several lines the same."""
+        """Adds to the account the lines of these pages that no earlier list of the account had. Compares lines without
+        their references, because the bank may give a line another reference at each read, or several lines the same
+        reference."""
         lines = [ShownLine(page.began, entry) for page in pages for entry in list_entries(page, shown.iban)]
         is_oldest_first = bool(lines) and lines[0].entry.on < lines[-1].entry.on
         if is_oldest_first:
@@ -205,9 +205,9 @@ class Shown:
     def _is_past(self, entry: LedgerEntry) -> bool:
         """Whether the line was booked before the recording began.
 
-        For a line of the first day, the recording does not say it. If a recorded payment has the amount of the line,
-        the line counts as booked by this payment, because playing the payment books it. Otherwise it counts as booked
-        before.
+        For a line of the first day, the recording does not say whether it was. If a recorded payment has the amount of
+        the line, the line counts as booked by this payment, because playing the payment books it. Otherwise it counts
+        as booked before.
         """
         amount = abs(entry.postings[0].amount.number)
         return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)
@@ -218,7 +218,8 @@ def find_currency(entry: LedgerEntry) -> str:
 
 
 def list_entries(call: RecordedCall, iban: str) -> Iterator[LedgerEntry]:
-    """Yields the booked lines of an account that a reply shows."""
+    """Yields the lines of an account that a reply shows as booked. Skips rows that are not booked yet or cannot be
+    read."""
     for row in list_embedded(call, "transactions"):
         number, currency = read_number(row.get("amount")), row.get("currency")
         if number is None or not isinstance(currency, str) or not is_currency(currency) or row.get("status"):
@@ -305,8 +306,8 @@ def make_past_books(
     fixtures: Fixtures, shown: Shown, opening: datetime, corrections: Mapping[Compartment, Decimal]
 ) -> Books:
     """Returns the lines of all accounts from before the recording, and their balances. The accounts of the shipped
-    people keep their shipped lines if these fit the recording with one of the SEEDS. If not, they get the lines that
-    the recording shows, as all other accounts do."""
+    people keep their shipped lines if these fit the recording with one of the SEEDS. If not, those of which the
+    recording shows lines or balances get the lines that it shows, as all other accounts do."""
     first_day = find_brussels_date(opening)
     seed = next((seed for seed in SEEDS if is_past_of(fixtures, seed, first_day, shown)), None)
     shipped = find_past_books(fixtures, SEEDS[1] if seed is None else seed, first_day)
@@ -343,7 +344,8 @@ def keep_own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
 
 def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> bool:
     """Whether the lines that the recording shows from before its first day are lines of the shipped people with this
-    seed. A tenth of the lines of each account may be missing there."""
+    seed. A tenth of the lines of each account may be missing there. If the recording shows lines only of other
+    accounts, returns False; if it shows no lines at all, returns True."""
     accounts = [account for account in shown.accounts.values() if account.lines and account.iban in fixtures.accounts]
     if not accounts:
         return not any(account.lines for account in shown.accounts.values())
@@ -380,8 +382,9 @@ def make_line(iban: str, amount: Money, on: date, reference: str) -> LedgerEntry
 def list_clients(
     calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[str, ...]
 ) -> dict[str, RegisteredClient]:
-    """Returns the shipped clients, and all clients in calls that the bank accepted. The latter have the secrets and
-    redirect addresses that they sent. Each client also gets `keys`."""
+    """Returns the shipped clients, and all clients in calls that the bank accepted. The latter have the secrets that
+    they sent, and the redirect addresses that they sent in addition to their shipped ones. Each client also gets
+    `keys`."""
     clients = dict(fixtures.clients)
     secrets: dict[str, str] = {}
     addresses: dict[str, set[str]] = {}

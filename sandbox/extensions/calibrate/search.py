@@ -125,8 +125,9 @@ class ValueSearch:
     def replay(
         self, choices: Sequence[Choice], begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[int, CallResult]]:
-        """Plays the calls whose result may change with these values, and yields their numbers and new results. Leaves
-        out calls at which a value is known to change nothing. The caller does not use the player meanwhile."""
+        """Of the calls from number `begin` to the one before `end` (default: of all calls from `begin` on), plays those
+        whose result may change with these values, and yields their numbers and new results. Leaves out calls at which a
+        value is known to change nothing. The caller does not use the player meanwhile."""
         variants, axes = self.with_values(*choices), [axis for axis, _ in choices]
         end = len(self.results) if end is None else end
         at = self._next_read(axes, begin)
@@ -170,7 +171,7 @@ class ValueSearch:
         return self.player.copy_scene()
 
     def _play_all(self, end: int) -> None:
-        """Plays the first calls of the recording under the best hypothesis, and stores results and scenes."""
+        """Plays the first `end` calls of the recording under the best hypothesis, and stores results and scenes."""
         self.results, self._weights, self._reads, self._scenes = [], [], defaultdict(list), {0: self.begin}
         self.player.go_to(self.begin, self.variants)
         for at in range(end):
@@ -196,12 +197,14 @@ class ValueSearch:
         self.variants = self.with_values(*choices)
 
     def _compute_gain(self, choices: Sequence[Choice], end: int | None = None) -> int:
-        """Returns by how much these values reduce the weight of the differences of the first calls, or 0."""
+        """Returns by how much these values reduce the weight of the differences of the first `end` calls (default: of
+        all calls that were played), or 0 if they do not reduce it."""
         return self._compare(choices, 0, len(self.results) if end is None else end)[0]
 
     def _compare(self, choices: Sequence[Choice], begin: int, end: int) -> tuple[int, CallResult | None]:
-        """Returns by how much these values reduce the weight of the differences of some calls, or 0. Also returns the
-        result of the last of these calls, if it was played. Stops as soon as there can be no gain."""
+        """Returns by how much these values reduce the weight of the differences of the calls from number `begin` to the
+        one before `end`, or 0 if they do not reduce it. Also returns the result of the last of these calls, or None if
+        it was not played. Stops, and returns 0 and None, as soon as there can be no gain."""
         gain, better, worse, last = 0, 0, 0, None
         for at, result in self.replay(choices, begin, end):
             change = self._weights[at] - weigh_places(result.differences)
@@ -235,7 +238,7 @@ class ValueSearch:
 
     def _note_noise(self, other_begin: Scene) -> None:
         """Plays the whole recording with another seed too. Places that differ between the two seeds depend on chance,
-        so they are no differences."""
+        so they do not count as differences from then on."""
         self.player.noise = {}
         self.player.go_to(other_begin, self.variants)
         others = [self.player.play(step) for step in self.steps]
@@ -281,12 +284,13 @@ class ValueSearch:
         return [choice for choice in self.list_others(axes) if self._refuted[choice] < REFUTED_MAX]
 
     def _climb_before(self, at: int) -> bool:
-        """Adopts a value of an axis that earlier calls read, or two values, if the calls until this one have fewer
-        differences with them. Returns whether it did.
+        """Adopts a value of an axis that one of the last BACK_MAX calls read, or two values, if the calls until this
+        one have fewer differences with them. Returns whether it did.
 
-        The first of two values leads to another difference of the last call that weighs as much, so that the bank reads
-        axes that it did not read before. Only values of these axes are tried with it. If the difference hides all
-        others, values of all axes that the call reads are tried with each value that may matter to it.
+        Two values are tried in this way. The first one gains nothing alone, but changes the differences of this call,
+        and the bank may then read axes that it did not read in the last calls. Only values of these axes are tried as
+        the second. If a difference of this call hides all others (HIDING), each value that does not make the last calls
+        clearly worse is tried as the first, and values of all axes that this call reads are tried as the second.
         """
         known = self.results[at]
         alike = {(self.steps[at].operation, generalize_place(place)) for place in known.differences}
@@ -343,9 +347,13 @@ class ValueSearch:
     # What cannot be
 
     def _try(self, choice: Choice) -> Trial:
-        """Plays the recording with a value until enough calls contradict it. After such a call, goes on at the next
-        call that reads its axis, in the state of the best hypothesis. Tries a contradicted value at each call that the
-        best hypothesis does not explain too, because a value that explains such a call may be right."""
+        """Plays the recording with a value until PROOFS_WANTED calls contradict it. After a call that contradicts the
+        value, or that the value explains better, goes on at the next call that reads its axis, in the state of the best
+        hypothesis.
+
+        If calls contradict the value, also tries it at each single call that the best hypothesis does not explain,
+        until it explains one of them better. Such a value may be right in spite of the contradictions.
+        """
         trial, begin = Trial(), 0
         while begin < len(self.steps) and len(trial.proofs) < PROOFS_WANTED:
             played = self.replay([choice], begin)
@@ -358,7 +366,8 @@ class ValueSearch:
         return trial
 
     def _note_difference(self, trial: Trial, at: int, differences: Differences) -> bool:
-        """Notes in the trial if a call contradicts its values, or is explained better. Returns whether it is so."""
+        """Notes in the trial if call number `at` contradicts the tried value or is explained better by it.
+        `differences` are those of the call with this value. Returns whether one of the two was noted."""
         known = self.results[at].differences
         added = differences.keys() - known.keys()
         if weigh_places(differences) < self._weights[at] or (added and known.keys() - differences.keys()):
@@ -374,8 +383,8 @@ class ValueSearch:
 
         A place proves nothing if the best hypothesis leaves a difference there in any call. If the length of a list is
         such a place, the bodies of that operation prove something only in calls without any difference. The reason is
-        that the other lists do not have the right items to compare. What the bank did by itself proves nothing if the
-        recording lacks the acts of customers, because a customer may have done it.
+        that the items of lists of different length may be compared with the wrong items. What the bank did by itself
+        proves nothing if the recording lacks the acts of customers, because a customer may have done it.
         """
         operation = self.steps[at].operation
         is_unsure = operation in self._unsure and self.results[at].differences
@@ -437,8 +446,9 @@ class ValueSearch:
         """Returns these values and others, at most `most` in all, that together explain all calls that the best
         hypothesis explains. Returns None if there are none.
 
-        Tries the values of axes that the bank reads until the first call that it explains worse: no other value can
-        change that call. Leaves out values that other calls contradict in other places only.
+        Looks for the first call that the given values explain worse. Tries as a further value those of the axes that
+        the bank read in this call or in the BACK_MAX calls before. Leaves out a value that calls contradict, unless
+        they do so in an operation and place in which that first call differs.
         """
         for at, result in self.replay(choices):
             if self._is_worse(at, result):
@@ -466,7 +476,7 @@ class ValueSearch:
         return any(self._is_worse(at, result) for at, result in self.replay(choices, begin, end))
 
     def _is_worse(self, at: int, result: CallResult) -> bool:
-        """Whether the best hypothesis explains a call better than a result does."""
+        """Whether `result` explains call number `at` worse than the best hypothesis does."""
         added = result.differences.keys() - self.results[at].differences.keys()
         return weigh_places(result.differences) > self._weights[at] or bool(self._sure_places(at, added))
 
