@@ -161,7 +161,7 @@ def _read_settings(form: Form) -> dict[str, Any]:
 
 def _read_setting(name: str, text: str, was: str) -> Any:
     """Returns the JSON value of a setting. `was` is the text of the setting when the page was made. In the setting
-    `variants`, an axis whose line was deleted gets its default value."""
+    `variants`, an axis whose line the tester deleted gets its default value."""
     if name == "variants":
         return {axis: AXES[axis].default for axis in _read_variants(was) if axis in AXES} | _read_variants(text)
     if name in LISTS:
@@ -175,7 +175,8 @@ def _read_variants(text: str) -> dict[str, str]:
 
 
 def _read_other_waives(form: Form) -> list[str]:
-    """Returns the lines of the waived referee rules, except the line of the rule that the form names."""
+    """Returns the lines of the form's field `waives`, except the line of the rule in the form's field `rule`. Each line
+    names a rule of the referee whose findings a tester accepts, and the reason."""
     rule = form.get("rule", "")
     return [text for text in form.get("waives", "").splitlines() if text.partition(":")[0].strip() != rule]
 

@@ -118,9 +118,10 @@ def preview(visit: ConsoleVisit) -> Response:
 
 
 def act(visit: ConsoleVisit) -> Response:
-    """Calls the control of a button. Then redirects to the page that the form names in `back`, with a notice of the
-    outcome. If the call would destroy something, or the button asks a question, first returns a page that asks whether
-    the tester is sure. Refused settings are shown in their form again, without a redirect."""
+    """Calls the control of a button, and redirects to the page that the form names in `back`, with a notice of the
+    outcome. But if the call would destroy something, or if the button asks a question, returns a page that asks whether
+    the tester is sure. The yes on that page sends the form again, and then the control is called. If the control
+    refuses a change of settings, returns the page of settings, without a redirect."""
     form, action = request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -153,8 +154,8 @@ def act(visit: ConsoleVisit) -> Response:
 
 
 def follow(visit: ConsoleVisit, number: str) -> str:
-    """Returns the address of the page that the form names in `back`, with `?notice=` and this number. The page is that
-    of the default world if the visit's world was dropped."""
+    """Returns the address of the page that the form names in `back`. Its parameter `notice` has this number. If the
+    visit's world was dropped, it is the address of this page in the default world."""
     is_there = visit.state.worlds.get_or_default(visit.world.name).name == visit.world.name
     path = resolve_address(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
     return f"{path}{'&' if '?' in path else '?'}notice={number}"
@@ -168,8 +169,8 @@ def resolve_address(root: str, back: str) -> str:
 
 
 def live(visit: ConsoleVisit) -> Response:
-    """Returns the bank's time, the numbers of calls and journal lines, and a mark, as JSON. An open page requests them
-    each second. It loads itself again when the mark has changed."""
+    """Returns as JSON the bank's time, the numbers of calls and journal lines, and the text of compute_mark as `mark`.
+    An open page requests them each second. The page loads itself again when `mark` has changed."""
     world = visit.world
     now, mark, moves = world.ask(lambda bank: (bank.clock.now, compute_mark(bank, world), len(bank.journal)))
     content = {

@@ -70,9 +70,9 @@ BROWSER_REDIRECTS = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/"
 
 
 def redirect_browser(media: str, address: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes] | None:
-    """Redirects a browser to `address` if it asks for `media`, such as `text/html`. Its path is outside the bank's
-    interface. Returns the empty body of the redirect. Returns None for any other caller, who then gets the bank's
-    404."""
+    """Redirects a browser to `address` if it asks for `media`, such as `text/html`. Returns the empty body of the
+    redirect. Returns None for any other caller, who then gets the bank's 404. The paths of BROWSER_REDIRECTS use this
+    function. They are outside the bank's interface."""
     if environ["REQUEST_METHOD"] != "GET" or media not in environ.get("HTTP_ACCEPT", ""):
         return None
     start_response("302 FOUND", [("Location", address), ("Content-Length", "0"), ("Vary", "Accept")])

@@ -35,7 +35,7 @@ LANGUAGES = ("curl", "Python", "JavaScript")
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call to the bank or to a control, which the console shows as code. The code of a call to the bank makes a new
+    """A call to the bank or to a control. The console can show it as code. The code of a call to the bank makes a new
     Request-ID each time it runs, because the bank accepts a Request-ID only once."""
 
     title: str

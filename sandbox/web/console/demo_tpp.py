@@ -61,8 +61,9 @@ def _compute_digest(world: World, text: str) -> str:
 
 
 def find_address(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
-    """Returns the address at which a customer signs or consents. The address has a `state` only if the callback is this
-    world's own callback page, because that page checks the state."""
+    """Returns the address at which a customer signs or consents. `kind` is the list of the initiation, such as
+    `payments`, or `consents`. `name` is the id. If `callback` is this world's own callback page, the address has a
+    `state`, because that page checks the state. Otherwise the address says that the console opened it."""
     page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
     if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
         return f"{page}?{FROM_CONSOLE}=1"  # so that nobody takes it for the TPP's own redirection

@@ -60,7 +60,9 @@ def cut_page(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T]
 
 def list_rows(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
     """Returns a page of initiations, newest first, or sorted by a column such as `amount` (`-amount` for the reverse
-    order). Without filters and without a sort column, reads only the initiations up to this page."""
+    order). `status` and `sought` are filters; an empty text lets all initiations through. Without filters and without a
+    sort column, reads only the initiations up to this page. `total` counts all initiations of the list, without the
+    filters."""
     register = bank.find_register(BY_LIST[kind])
     initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
@@ -234,7 +236,7 @@ SORTS: dict[str, Callable[[Initiation], Any]] = {
 
 
 def describe_batch(part: Batch) -> Facts:
-    """Returns the values that the page of a file shows of one bulk."""
+    """Returns the values about one bulk that the page of its file shows."""
     batch = part.batch if isinstance(part.batch, BatchReport) else None
     findings = [(finding.place, finding.code, finding.text) for finding in part.findings]
     return {

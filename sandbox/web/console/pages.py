@@ -120,7 +120,7 @@ def journal(visit: ConsoleVisit) -> Facts:
 
 def search(visit: ConsoleVisit) -> Facts:
     """Returns the initiations, accounts and calls that contain the text of the query, at most FOUND_MAX in each list.
-    An account is also found by its owners."""
+    An account is also found by its owners. Without a text, returns empty lists."""
     world, sought = visit.world, visit.request.args.get("q", "").strip()[:100]
     number = sought.replace(" ", "").casefold()
 
@@ -369,7 +369,8 @@ MARKS = {"holds": "✓", "fails": "✗", "skipped": "–"}
 
 
 def play(visit: ConsoleVisit) -> Response:
-    """Plays a scenario in a new world. Sends the page in pieces, so that each step appears as soon as it is done."""
+    """Plays a shipped scenario in a new world. Sends the page in pieces, so that each step appears as soon as it is
+    done."""
     name = visit.path["name"]
     if name not in SHIPPED or visit.state.worlds.play is None:
         raise Refusal(Error.NOT_FOUND, input="scenario")

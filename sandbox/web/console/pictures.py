@@ -110,8 +110,9 @@ class Dot(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def make_dots(table: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
-    """Returns a dot for each status of a table of moves, from left to right: passed, current or still ahead. Bad ends
-    such as RJCT have no dot. But if the initiation ended badly, its status is added as the last dot."""
+    """Returns a dot for each status of a table of moves, from left to right: passed, current or still ahead. `visited`
+    are the statuses of the initiation so far, and the last of them is the current one. A bad end such as RJCT has no
+    dot, unless it is the current status. Then it is the last dot."""
     last = visited[-1]
     straight = [status for status in place_statuses(table) if status not in ENDS]
     dots = []

@@ -59,7 +59,8 @@ class Window(NamedTuple):
         return round(100 * ((min(max(at, self.begin), self.end) - self.begin) / self.length), 2)
 
     def cut_part(self, begin: float, end: float) -> "Window":
-        """Returns the part of this window between two fractions of its length (0 to 1). The part is at least a second
+        """Returns the window between two places in this one. A place is a fraction of this window's length: 0 is its
+        begin and 1 is its end. Other fractions are before or after this window. The new window is at least a second
         long."""
         first = self.begin + self.length * begin
         return Window(first, max(self.begin + self.length * end, first + SHORTEST))
@@ -103,7 +104,8 @@ def timeline(visit: ConsoleVisit) -> Facts:
 
 
 def read_window(visit: ConsoleVisit) -> Window | None:
-    """Returns the window between the query's `from` and `until`, or None if one of them is missing or invalid."""
+    """Returns the window between the query's `from` and `until`. Returns None if one of them is missing or invalid, or
+    if `until` is not after `from`."""
     try:
         begin, end = (read_instant(visit.request.args[name]) for name in ("from", "until"))
     except (KeyError, ValueError):
@@ -113,7 +115,7 @@ def read_window(visit: ConsoleVisit) -> Window | None:
 
 
 def fit_window(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], opening: datetime) -> Window:
-    """Returns the window from the first event to the bank's present time, with a margin."""
+    """Returns the window from the bank's opening, or an earlier event, to the bank's present time, with a margin."""
     last = bank.clock.now
     firsts = [opening, last, *(events[0].at for events in (bank.journal, calls) if events)]
     first = min(firsts + [move.begin for move in moves[:1]])

@@ -123,8 +123,8 @@ class ConsoleVisit:
         return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
 
     def again(self, **changes: object) -> str:
-        """Returns the address of this page with these query parameters changed. A parameter with an empty value and the
-        notice are left out."""
+        """Returns the address of this page with these query parameters changed. Leaves out parameters with an empty
+        value, and the parameter `notice` unless `changes` has it."""
         return self.to(self.below, **{**self.request.args, "notice": "", **changes})
 
     @property
@@ -176,8 +176,8 @@ class ConsoleVisit:
 
 def find_field(refusal: Refusal, form: MultiDict[str, str]) -> str:
     """Returns the form's field that a refusal is about, or an empty text if no field fits. Tries the refusal's input
-    first. Then tries the words of the path in the refusal's reason, the last word first: for `when.chance`, first
-    `chance`, then `when`."""
+    first. Then tries the words of the path with which the refusal's reason begins, the last word first: for
+    `when.chance: ...`, first `chance`, then `when`."""
     path = str(refusal.facts.get("why", "")).partition(": ")[0]
     words = [str(refusal.facts.get("input", "")), *reversed(re.findall(r"\w+", path))]
     return next((word for word in words if word in form), "")

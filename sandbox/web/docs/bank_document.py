@@ -92,8 +92,8 @@ def describe_bank(root: str, vendor: str, today: date) -> dict[str, Any]:
 def list_paths(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
     """Returns the paths of an operation, each with the products that it serves.
 
-    Most operations have one path for all products. An initiation has a path for each product, because its body depends
-    on the product.
+    Most operations have one path for all products. An initiation with several products has a path for each product,
+    because its body depends on the product. A cancellation leaves out products that cannot be cancelled.
     """
     products = operation.products
     if operation.method == "POST" and len(products) > 1:

@@ -117,7 +117,8 @@ def read_text(slug: str) -> str:
 
 def draw_page(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
     """Returns a page of the documentation as HTML. The slug of the first page is empty. Links to other pages begin with
-    `base` and end with `suffix`, such as `.html`."""
+    `base` and end with `suffix`, such as `.html`. `bank` is the address of the bank that the page shows. `console` is
+    the address of the console, or empty if the page is written to a file."""
     if not slug:
         return draw_home(base, suffix, bank, console)
     if slug == REFERENCE:
@@ -197,7 +198,8 @@ def list_choices() -> Iterator[tuple[str, str, str, str]]:
 
 
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
-    """Writes all pages and their assets as static files. Returns the number of pages."""
+    """Writes all pages and their assets as files in the folder `target`. `assets` returns the content of an asset by
+    its name. Returns the number of pages."""
     (target / "static").mkdir(parents=True, exist_ok=True)
     pages = {slug or "index": draw_page(slug, "", ".html", URL, "") for slug in ("", REFERENCE, *SLUGS)}
     pages["404"] = draw_missing_page("", "", ".html", "")

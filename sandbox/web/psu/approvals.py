@@ -59,9 +59,14 @@ class AppPages:
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:
-        """Handles the form by which the customer approves or refuses in the app. Raises SessionLostError if the form
-        has no valid proof. The proof is computed from the approval's id, which only the app knows. Then redirects to
-        the bank's page if the app had replaced it in this browser, else to the app's own page."""
+        """Handles the form by which the customer approves or refuses in the app, and redirects. If the app had replaced
+        the bank's page in this browser, redirects to the bank's page, else to the app's own page. A wrong number does
+        not change this. If the bank refuses the answer for another reason, shows the app's page again with the reason,
+        or raises the Refusal if it is one of ENDS.
+
+        Raises SessionLostError if the form has no valid proof. The proof is computed from the approval's id, which only
+        the app knows. Raises Refusal if the approval is over.
+        """
         approval, form = visit.path["approval"], visit.request.form
         if not compare_digest(form.get("proof", "").encode(), compute_proof(approval).encode()):
             raise SessionLostError

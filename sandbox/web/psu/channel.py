@@ -244,7 +244,8 @@ def make_page_in_channel(bank: Bank, session_id: str, subject_id: str) -> Signin
 
 
 def find_own_consent(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, dict[str, Any]]:
-    """Returns the customer in the channel, and a consent that this customer may withdraw."""
+    """Returns the customer in the channel, and the values that the channel shows of a consent. Raises Refusal if it is
+    not a valid consent of this customer."""
     consent = consents.find_valid(bank, find_logged_in_session(bank, session_id).customer, consent_id)
     return bank.customers[consent.customer], make_consent_row(bank, consent)
 
@@ -274,8 +275,8 @@ def find_news_about(bank: Bank, session_id: str, subject_id: str) -> str:
 
 
 def list_page(bank: Bank, customer: str, name: str, number: int) -> dict[str, Any]:
-    """Returns a page of the initiations from the customer's accounts, with the numbers of the newer and the older page.
-    The number is 0 if there is no such page."""
+    """Returns a page of the list `name` (one of LISTS) of the initiations from the customer's accounts, with the
+    numbers of the newer and the older page. The number is 0 if there is no such page."""
     initiations, has_more = signing_sessions.list_own_initiations(bank, customer, name, number)
     rows = [
         {

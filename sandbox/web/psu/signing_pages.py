@@ -388,7 +388,8 @@ def find_session(bank: Bank, session_id: str, address: str) -> Session | None:
 
 
 def make_page_in_app(bank: Bank, approval: str) -> SigningPage:
-    """Returns the page of the initiation or consent that the customer is asked to approve in the app."""
+    """Returns the page of the initiation or consent that the customer is asked to approve in the app. Raises Refusal if
+    the approval is over."""
     session = confirmations.find_waiting_session(bank, approval)
     initiation = confirmations.make_approval_request(bank, session).initiation
     return make_signing_page(bank, session, initiation or consent_sessions.find_waiting_address(bank, session.address))

@@ -64,8 +64,9 @@ class AddressSteps:
     read_choice: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # None if the page does not offer it
 
     def open_address(self, visit: SigningVisit) -> Response:
-        """Shows the first step that the PSU has not done. If the browser has opened this address before, its session
-        continues. But if the address now has another `state`, a new session begins."""
+        """Shows the first step that the PSU has not done, at most the summary. If the browser has opened this address
+        before, its session continues. But if the address now has another `state`, a new session begins. Raises Refusal
+        if the `state` is too long, or if it is missing and the bank requires it."""
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
             raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
@@ -87,7 +88,7 @@ class AddressSteps:
 
     def take_step(self, visit: SigningVisit) -> Response:
         """Handles the form that the PSU sent in a step. If the bank refuses, shows the reason on a page where the PSU
-        can choose something else."""
+        can choose something else. Raises the Refusal if it is one of ENDS."""
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # refuses an address that is over, before the form is checked
         session_id, _ = visit.read_form(name_address_cookie(token))
@@ -188,7 +189,7 @@ class AddressSteps:
 
     def find_open_step(self, page: SigningPage, step: str) -> str:
         """Returns the step to show: the requested step, or an earlier step that the PSU has not done. The step `refuse`
-        is always open."""
+        is always open. An unknown step counts as `review`."""
         if step == "refuse":
             return step
         if page.customer is None or step == "login":
@@ -261,8 +262,8 @@ def read_code(text: str) -> str | None:
 
 
 def leave(visit: SigningVisit, callback: str) -> Response:
-    """Redirects the customer to the TPP at `callback`. If `callback` is empty, no callback follows a refusal by the
-    customer. Then shows a page of the bank that says how the visit ended."""
+    """Redirects the customer to the TPP at `callback`. An empty `callback` means that the customer refused and the bank
+    sends no callback. In that case shows a page of the bank that says how the visit ended."""
     if not callback:
         return render_ending(visit, Ending("cancelled", 200))
     response = redirect(callback)

@@ -320,9 +320,9 @@ def read_address_facts(bank: Bank, token: str) -> AddressFacts:
 
 
 def link_onward(visit: SigningVisit, ending: Ending, facts: AddressFacts) -> tuple[str, str]:
-    """Returns the link on the last page, and the key of its text. The link leads to the channel, to the first page, or
-    back to the TPP. A link to the TPP has no code, error or state, because the callback has already told the
-    outcome."""
+    """Returns the link on the last page, and the key of its text. The link leads to the channel, to the first page of
+    the address, or back to the TPP. A link to the TPP has no code, error or state, because the callback has already
+    told the outcome."""
     if ending.words == "cosigned" or visit.request.path.startswith("/psu/channel"):
         return visit.to("/channel"), "cosigned.link"
     if ending.words in ("lost", "failed") and facts.path:
@@ -345,8 +345,8 @@ def see_file(visit: SigningVisit) -> Response:
 
 
 def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
-    """Calls the view `name`. If the view raises a refusal, returns the page that ends the visit. Fault rules apply to
-    pages too."""
+    """Calls the view `name`. If the view raises a Refusal or SessionLostError, returns the page that ends the visit.
+    Fault rules also apply to these pages, but not to their static files."""
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(find_world_of_request(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.faults.find_for_call("psu_page", None)
