@@ -85,7 +85,8 @@ def matches_at(piece: list[CharacterMatcher], text: str, at: int) -> bool:
 
 
 def find(piece: list[CharacterMatcher], text: str, at: int, end: int) -> int:
-    """Returns the first position between `at` and `end` at which the whole piece matches, or -1."""
+    """Returns the first position, from `at` on, at which the whole piece matches and ends no later than `end`. Returns
+    -1 if there is none."""
     if all(isinstance(sign, str) for sign in piece):
         return text.find("".join(map(str, piece)), at, end)
     return next((place for place in range(at, end - len(piece) + 1) if matches_at(piece, text, place)), -1)

@@ -3,8 +3,10 @@ bank does (choice 14).
 
 Both names are first normalised: lower case, without accents, punctuation, titles, legal forms and the word "and". Names
 with the same words are a match, in any order and with the words joined or not. Names that differ a little are a close
-match: by a typing error, an initial, or a word that only one of them has. A close match reveals the holder's name, but
-only to somebody who knows most of it.
+match: by a typing error, an initial, a word that only one of them has, or another legal form. A close match reveals the
+holder's name, but only to somebody who knows most of it.
+
+For accounts at other banks, the file `payees.json` has a table of holders and a list of banks that are unreachable.
 """
 
 import json
@@ -52,8 +54,8 @@ def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
 
 
 def check_foreign(iban: str, name: str) -> PayeeCheck:
-    """Returns the outcome for an account at another bank. It is `not_possible` if the table does not have the
-    account."""
+    """Returns the outcome for an account at another bank. It is `not_possible` if the table of holders does not have
+    the account."""
     holders = find_foreign_holders(iban)
     return check_holders(name, holders) if holders else PayeeCheck(NOT_POSSIBLE)
 
@@ -113,7 +115,7 @@ def _rotate(words: tuple[str, ...]) -> Iterator[str]:
 
 def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Whether each word of the shorter name is spelled like a word of the longer name, and these words have at least
-    half of the longer name's letters."""
+    half of the longer name's letters. False if the shorter name has only initials."""
     shorter, longer = sorted((ours, theirs), key=lambda words: sum(map(len, words)))
     unmatched_words, matched_length = list(longer), 0
     for word in sorted(shorter, key=len, reverse=True):  # initials last: they fit many words
@@ -151,14 +153,14 @@ def _count_typing_errors(word: str, other: str) -> int:
 
 
 def find_foreign_holders(iban: str) -> tuple[str, ...]:
-    """Returns the names of the holders of an account at another bank. Returns an empty tuple if the table does not have
-    the account. Its bank then gives no answer."""
+    """Returns the names of the holders of an account at another bank. Returns an empty tuple if the table of holders
+    does not have the account, as if the account's bank gave no answer."""
     return tuple(_load_content()["payees"].get(iban, ()))
 
 
 def is_reachable(iban: str) -> bool:
-    """Whether the bank of an account accepts instant payments. A bank does so unless it is in the table's list of
-    unreachable banks."""
+    """Whether the bank of an account accepts instant payments. A bank does so unless it is in the list of unreachable
+    banks in `payees.json`."""
     return not f"{iban[:2]}{iban[4:]}".startswith(tuple(_load_content()["unreachable"]))
 
 
@@ -171,7 +173,8 @@ def _load_content() -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _load_tables() -> dict[str, Any]:
     """Returns the tables by which names are compared: the words that are left out, the words that count as equal, and
-    the spellings of legal forms. Each spelling has the first spelling of its legal form."""
+    the spellings of legal forms. The tables of legal forms give, for each spelling, the first spelling of the same
+    form."""
     content = _load_content()
     forms = [(word, row[0]) for row in content["legal_forms"] for word in row]
     return {

@@ -26,8 +26,9 @@ MONTHS = {  # of one period; weeks are not counted in months
 
 
 class Customs(NamedTuple):
-    """How a bank moves executions. `belgian`: whether Belgian holidays count as closed days. `day_31`: which day
-    replaces a day that a month does not have."""
+    """How a bank moves executions. `belgian`: whether Belgian holidays count as closed days. `day_31`: what happens in
+    a month that lacks the order's day. The execution is on the month's `last_day`, on the `first_of_next` month, or is
+    `skipped`."""
 
     belgian: bool = False
     day_31: str = "last_day"
@@ -111,8 +112,8 @@ def _shift_to_banking_day(planned: date, variable: bool, belgian: bool) -> tuple
 
 
 def _add_months(first: date, months: int, day_31: str = "last_day") -> date:
-    """Returns the same day of the month, `months` later. If the month is too short, returns its last day, or the first
-    day of the following month if `day_31` is `first_of_next`."""
+    """Returns the day that is `months` months after `first`, with the same day of the month. If that month is too
+    short, returns its last day, or the first day of the following month if `day_31` is `first_of_next`."""
     years, month = divmod(first.month - 1 + months, 12)
     year = first.year + years
     last = 31 if first.day <= 28 else monthrange(year, month + 1)[1]

@@ -1,8 +1,8 @@
 """Checks a bulk file at its POST, and converts XML to UTF-8 (choice 7). The checks read every byte, but return only the
 MsgId.
 
-They parse with expat, because libxml2 keeps every name in memory as long as its thread lives. libxml2 reads the file
-later.
+The checks of XML use the parser expat, because libxml2 keeps every name in memory as long as its thread lives. The
+later validation of the file uses libxml2.
 """
 
 import codecs
@@ -63,7 +63,7 @@ class UndecodableError(ValueError):
 
 def admit_xml(content: Content) -> str | None:
     """Returns the MsgId, or None if the file has no valid one. Raises ValueError for a file that is empty, too large or
-    malformed, or that has a DTD."""
+    malformed, that has a DTD or bytes that cannot be decoded, or that exceeds a limit of this module."""
     converter = Utf8Converter()
     pieces = _read_pieces(content)
     first = converter.convert(next(pieces))
@@ -225,6 +225,6 @@ def find_encoding(start: bytes) -> str:
 
 
 def _find_encoding_family(name: str) -> str:
-    """Returns `utf_16` or `utf_32` for an encoding of this family, of any byte order. Returns an empty text for any
-    other encoding."""
+    """Returns `utf_16` or `utf_32` for an encoding of the UTF-16 or UTF-32 family, of any byte order. Returns an empty
+    text for any other encoding."""
     return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

@@ -1,5 +1,5 @@
-"""Checks of transfers and batches (choice 7). Some are for both formats. Those of the SEPA rulebook are for
-pain.001."""
+"""Checks of transfers and batches (choice 7). Some are for pain.001 and csv. Those of the SEPA rulebook are for
+pain.001 only."""
 
 import re
 import unicodedata
@@ -80,7 +80,7 @@ class TransferText:
 
 
 class FileReader:
-    """The state while one file is read, in either format."""
+    """The state while one file is read. The readers of pain.001 and of csv extend this class."""
 
     def __init__(self, rules: ValidationRules) -> None:
         self.rules = rules
@@ -164,7 +164,8 @@ def find_repetition(transfer: TransferText, earlier: set[str]) -> Iterator[Fault
 
 
 def find_rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
-    """Yields the faults of a transaction against the rulebook, each at a field or at a path in the transaction."""
+    """Yields the faults of a transaction against the SEPA rulebook, each at a field or at a path in the transaction. If
+    `with_digits`, also checks the check digits of a structured reference."""
     yield from find_term_faults(transfer.charge_bearer, transfer.service_levels, transfer.instrument)
     amount = read_decimal(transfer.amount)
     if amount is not None and AMOUNT_MAX < amount < AMOUNT_READ:
@@ -251,7 +252,7 @@ def _describe_character_fault(sign: str) -> str:
 
 
 def find_address_faults(element: Any) -> Iterator[Fault]:
-    """Yields a fault for each address with over two lines, unless the address is not sent to other banks."""
+    """Yields a fault for each address that has over two lines and is sent to other banks."""
     for address in element.iter("{*}PstlAdr"):
         count = len(address.findall("{*}AdrLine"))
         names = list_names_below(element, address) if count > ADDRESS_LINES_MAX else []

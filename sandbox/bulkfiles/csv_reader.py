@@ -61,7 +61,8 @@ class CsvFileReader(FileReader):
             self.findings.add("1", "NO_TRANSACTION", "the file has no transaction")
 
     def _read_line(self, place: str, line: str, separator: str) -> None:
-        """Reads one transfer. A line without ten cells refuses the whole file, because it belongs to no batch."""
+        """Reads one transfer. A line that cannot be split into ten cells refuses the whole file, because it belongs to
+        no batch."""
         self.count += 1
         try:
             cells = split_cells(line, separator)
@@ -110,8 +111,10 @@ class CsvFileReader(FileReader):
 
 
 def find_column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault]:
-    """Yields the faults that are checked in a csv only: faults of references, because the SEPA rulebook does not
-    regulate them there (service 2.3), and texts that a spreadsheet would run as formulas."""
+    """Yields the faults that are checked in a csv only: wrong identifications and references, and texts that a
+    spreadsheet would run as formulas. References have rules of their own here, because the SEPA rulebook does not
+    regulate them in a csv (service 2.3). If `with_digits`, their check digits are checked, else only their length and
+    characters."""
     structured = row["remittance_structured"]
     if not IDENTIFICATION.fullmatch(row["endtoend_identification"]):
         yield "endtoend_identification", "ENDTOEND_ID", NO_IDENTIFICATION
@@ -134,7 +137,8 @@ def read_lines(content: bytes) -> Iterator[NumberedLine]:
 
 
 def split_cells(line: str, separator: str) -> list[str]:
-    """Returns the cells of one line. Raises ValueError if a quote does not close, as no cell may span lines."""
+    """Returns the cells of one line. Raises ValueError if the line is too long, or if its quotes are wrong. A quote
+    must close on the same line, because a cell cannot contain a line break."""
     if len(line) >= LINE_MAX:
         raise ValueError(f"it is over {LINE_MAX} characters long")
     try:

@@ -39,7 +39,7 @@ DEBTOR_BICS = ("", checks.NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX")
 
 
 class Dialect:
-    """Reads the fields of elements by the element names of one version."""
+    """Reads the fields of elements by the element names of one version of pain.001."""
 
     def __init__(self, version: str) -> None:
         is_newer = version == "pain.001.001.09"
@@ -56,7 +56,8 @@ class Dialect:
         return str(element.findtext(self.path(path), ""))
 
     def transfer(self, place: str, element: Any) -> TransferText:
-        """Returns the texts of a transaction. The schema may have refused the transaction."""
+        """Returns the texts of a transaction. It also reads a transaction that the schema refuses, so texts can be
+        missing."""
         amount, remittance = element.find(self.path("Amt/InstdAmt")), element.find(self.path("RmtInf"))
         parts = () if remittance is None else remittance
         structured = [part for part in parts if part.tag == self.path("Strd")]
@@ -74,12 +75,14 @@ class Dialect:
         )
 
     def read_service_levels(self, element: Any) -> list[str]:
-        """Returns the service levels of a batch or a transaction. The newer version may have several."""
+        """Returns the codes of the service levels of a batch or a transaction. The newer version of pain.001 may have
+        several. A level without a code is returned as a description, which no check accepts."""
         levels = element.findall(self.path("PmtTpInf/SvcLvl"))
         return [self.read_text(level, "Cd") or "a level of one's own (Prtry)" for level in levels]
 
     def read_instrument(self, element: Any) -> str:
-        """Returns the local instrument of a batch or a transaction, or an empty text if it is missing."""
+        """Returns the code of the local instrument of a batch or a transaction, or an empty text if it is missing. A
+        local instrument without a code is returned as a description, which no check accepts."""
         if element.find(self.path("PmtTpInf/LclInstrm")) is None:
             return ""
         return self.read_text(element, "PmtTpInf/LclInstrm/Cd") or "a local instrument of one's own (Prtry)"
@@ -218,8 +221,8 @@ class PainFileReader(checks.FileReader):
                     yield f"{name}/{path}", code, fault
 
     def _read_day(self, head: BatchHead) -> Iterator[Fault]:
-        """Reads the execution day and yields its faults. If one transaction of a batch is instant, all must be instant,
-        and the day must be today."""
+        """Reads the execution day of a batch and yields its faults. If one transaction of the batch is instant, all
+        must be instant, and the day must be today."""
         draft = self.draft
         try:
             if head.is_moment:
@@ -250,7 +253,8 @@ def add_faults(findings: FileFindings, place: str, faults: Iterable[Fault]) -> N
 
 
 def compare_sums(number: str, total: str, counted: AmountSum) -> Iterator[Fault]:
-    """Yields a fault for each declared number or sum of a batch or a file that differs from the counted one."""
+    """Yields a fault for each declared number or sum of a batch or a file that differs from the counted one. Skips a
+    declared text that is not a number, and a sum if an amount is not a number."""
     declared = checks.read_decimal(number.strip())
     if declared is not None and declared != counted.count:
         yield "NbOfTxs", "NB_OF_TXS", f"it says {declared}, the file has {counted.count}"

@@ -1,4 +1,4 @@
-"""Reads a pain.001 file as a stream of elements, and validates each against the official schema.
+"""Reads a pain.001 file as a stream of elements, and validates each element against the official schema.
 
 A file may have 100,000 transactions, and a tree of all of them would fill the memory. So the file is parsed in small
 pieces. Each transaction, and then each batch, is yielded when its end tag is read. It is validated alone and then
@@ -6,8 +6,8 @@ removed from the tree.
 
 The schema must also see that a batch has a transaction, and that no element is at a wrong place. For this the first
 transaction of a batch, and the first batch of the file, stay in the tree with the least content that the schema
-accepts. The first other element between later ones stays too. An element is removed only when the next one ends,
-because the text after it still grows.
+accepts. If elements of another name stand between the following transactions or batches, one of them stays too. An
+element is removed only when the next one ends, because the text after it still grows.
 
 An incremental parser that validates (lxml's `XMLPullParser(schema=...)`) would be simpler, but it stops at the first
 error and gives no path to it. Elements outside of transactions are never removed, so their number is limited. The
@@ -77,7 +77,8 @@ class UnreadableError(Exception):
 
 @dataclass(slots=True)
 class RepeatedElements:
-    """Removes the repeated children of one parent after they were read, so that the tree stays small."""
+    """Removes the repeated children of one parent (the batches of the file, or the transactions of a batch) after they
+    were read, so that the tree stays small."""
 
     tag: str
     minimal: str  # the least content that the schema accepts in such a child
@@ -86,7 +87,8 @@ class RepeatedElements:
     has_other: bool = False  # whether an element of another name was kept
 
     def remove_before(self, child: Any) -> None:
-        """Removes the elements between the last kept element and `child`. Keeps the first child, but empties it."""
+        """Removes the elements between the last kept element and `child`. Keeps the first child of all, with the least
+        content that the schema accepts. Also keeps one element of another name, so that the schema refuses it."""
         if self.last_kept is None:
             self.first = self.last_kept = child
             child.clear(keep_tail=True)
@@ -104,7 +106,7 @@ class RepeatedElements:
             self.last_kept = other
 
     def remove_rest(self, parent: Any) -> None:
-        """Removes all children but the first one, after the end tag of the parent."""
+        """Removes the children that are still there, except the first one. Called after the end tag of the parent."""
         for child in parent.findall(self.tag):
             if child is not self.first:
                 parent.remove(child)
@@ -250,7 +252,8 @@ def _compile(version: str) -> Any:
 
 
 def find_schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
-    """Yields the schema errors of an element: for each place, its path below the element and a sentence."""
+    """Yields the schema errors of an element, one for each place: its path below the element, and a sentence. After
+    TEXTS_MAX errors the paths are empty texts, because the report does not store them."""
     if schema.validate(element):
         return
     visited: set[str] = set()

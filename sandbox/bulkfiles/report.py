@@ -114,7 +114,8 @@ class RefusedTransfer:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """A valid batch. The bank decides later whether its debtor may pay."""
+    """A valid batch, or the valid part of a batch with faulty transfers. The bank decides later whether its debtor may
+    pay."""
 
     place: str
     payment_information_id: str

@@ -26,7 +26,8 @@ MESSAGE_ID = re.compile(rb"<MsgId>[^<]*</MsgId>")
 
 
 def fill_sample(name: str, today: date, message_id: str | None = None) -> bytes:
-    """Returns a sample file whose dates are counted from the bank's `today`. Raises ValueError for an invalid MsgId."""
+    """Returns a sample file whose dates are counted from the bank's `today`. If `message_id` is given, it replaces the
+    MsgId of the sample. Raises ValueError if it is invalid, or if the sample is a csv, which has no MsgId."""
     content = read_fixture(f"bulk/{name}")
     if message_id is not None:
         if (fault := find_reference_fault(message_id)) is not None:

@@ -36,7 +36,8 @@ def ignore_progress() -> None:
 
 
 def admit(kind: Kind, content: Content) -> str | None:
-    """Returns the MsgId of a pain.001, if it has one. Raises ValueError if the POST is refused."""
+    """Returns the MsgId of a pain.001, or None if it has no valid one. Returns None for a csv. Raises ValueError if the
+    POST must be refused."""
     if kind == "csv":
         admit_csv(content)
         return None
@@ -61,8 +62,8 @@ def make_report(file: ReportInput, progress: Progress = ignore_progress) -> File
 
 
 def take_report(file: ReportInput, progress: Progress = ignore_progress) -> FileReport:
-    """Returns the prepared report, and forgets it because the bank adds its own findings to the report. If there is no
-    prepared report, makes one."""
+    """Returns the prepared report of a file, or makes the report if none is prepared. Forgets the prepared report,
+    because the bank adds its own findings to it."""
     return _prepared.pop(file, None) or make_report(file, progress)
 
 

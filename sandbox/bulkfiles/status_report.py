@@ -162,8 +162,8 @@ def find_content(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatc
 
 
 def count_transactions(item: BatchStatus) -> Counter[str]:
-    """Returns the number of transactions of a batch by status, including transactions that earlier versions did not
-    store."""
+    """Returns the number of transactions of a batch by status. Also counts transactions of which only the number is
+    stored, as earlier versions of the sandbox did."""
     content = find_content(item.batch)
     refused = len(content.refused)
     of_all = max(item.batch.number_of_transactions, len(content.transfers) + refused)

@@ -30,8 +30,12 @@ def find_value(actual: Any, path: str) -> Any:
 
 
 def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
-    """Yields a sentence for each difference between the expected and the actual value. Keys of an actual object that
-    are not expected are no difference."""
+    """Yields a sentence for each difference between the expected and the actual value. Each sentence begins with
+    `place`, the path of the value. Keys of an actual object that are not expected are no difference.
+
+    An expected mapping with `over` or `under` gives the bounds of a number. An expected mapping for an actual list is
+    about the list: its `count`, its `first` or `last` item, and whether `some` or `none` of its items fit.
+    """
     if isinstance(expected, dict) and isinstance(actual, list):
         yield from _find_differences_of_list(expected, actual, place)
     elif isinstance(expected, dict) and expected and set(expected) <= BOUNDS:
@@ -51,8 +55,8 @@ def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
 
 
 def matches(expected: Any, actual: Any) -> bool:
-    """Whether a single value is as expected. Numbers are compared by value. An expected text with * is a pattern. An
-    expected None matches a missing value."""
+    """Whether a single value is as expected. Numbers are compared by value. An expected text with * is a pattern. The
+    pattern * alone fits any value but None and MISSING. An expected None fits None and MISSING."""
     if expected is None:
         return actual is None or actual is MISSING
     if expected == "*":

@@ -60,8 +60,9 @@ class Scenario:
 
 
 def make_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
-    """Returns the inputs of a world that runs the scenario. A value that the scenario does not set is taken from
-    `server`.
+    """Returns the beginning of a world that runs the scenario. A value that the scenario does not set is taken from
+    `server`, the beginning that the server gives its worlds. If the scenario sets a seed, the secret of ids and tokens
+    is removed, unless the server is `guarded` by a key.
 
     The setting `life` lets customers act by themselves. The shipped default scenario takes it from the server. In other
     scenarios it is off unless they set it, because their steps compare amounts of money (choice 13).

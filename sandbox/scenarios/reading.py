@@ -273,8 +273,8 @@ def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: t
 
 def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
     """Returns the customers, accounts and clients of the scenario twice: as the content of fixtures (or the name of
-    shipped fixtures), and as `Fixtures`. They are those of the parent scenario, with those of the file added. If the
-    file names shipped fixtures, they are those alone.
+    shipped fixtures), and as `Fixtures`. These are the ones of the parent scenario, together with the ones of the file.
+    But if the file names shipped fixtures, they are only the shipped ones.
 
     After an error, returns the content of the parent scenario, and None for the fixtures.
     """

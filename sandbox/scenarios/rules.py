@@ -212,7 +212,7 @@ FINDING = shapes.Table(
 
 def _read_error(node: Node, notes: shapes.Notes) -> str:
     """Returns the name of an error. The text is this name, or the error's token or code if no other error has the same
-    token or code."""
+    token or code. Raises Wrong for any other text."""
     word = shapes.read_text(node)
     if word in NAMES:
         return word

@@ -43,7 +43,8 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
-    """Returns the shape that reads a line `name: value`, which sets a setting of an installed extension."""
+    """Returns the shape that reads a line `name: value`, which sets a setting of an installed extension. `pattern` is
+    the regular expression of such a line, and `example` is a line that an error shows."""
     form = shapes.make_text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
@@ -60,7 +61,8 @@ def make_added_setting_shape(pattern: str, example: str) -> shapes.Leaf:
 
 def make_risk_shape(pattern: str, example: str) -> shapes.Leaf:
     """Returns the shape that reads a line `risk: methods`, which says which signing methods a risk excludes. `none`
-    means no methods (service 5.7)."""
+    means no methods (service 5.7). `pattern` is the regular expression of such a line, and `example` is a line that an
+    error shows."""
     form = shapes.make_text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:

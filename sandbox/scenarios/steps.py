@@ -111,7 +111,7 @@ def _check_keys(name: str, content: Node, notes: Notes) -> None:
 
 def check_steps(steps: Sequence[Node], notes: Notes) -> None:
     """Adds an error for each value in the steps that can never be right. Skips the values of steps that expect a
-    refusal."""
+    refusal, and values that are known only when the script plays."""
     for index, step in enumerate(steps):
         name = next((name for name in step.rows if name in STEPS), None)
         if name is not None:
@@ -154,7 +154,7 @@ def _expects_refusal(node: Node) -> bool:
 
 
 def is_refusal(expectation: dict[str, Any]) -> bool:
-    """Whether an expected reply is a refusal."""
+    """Whether an expected reply is a refusal: it names an error, or an HTTP status of 400 or more."""
     status = expectation.get("status")
     return "error" in expectation or "error_code" in expectation or (isinstance(status, int) and status >= 400)
 
@@ -191,8 +191,8 @@ def _check_expected(node: Node, notes: Notes) -> None:
 
 
 def step_content(step: ScriptStep) -> dict[str, Any]:
-    """Returns the content of a step as a mapping. A content that is a single value is returned under the key `bare` of
-    its step word."""
+    """Returns the content of a step as a mapping. If the content is a single value, its key is the one that the step
+    word has as `bare`. Returns an empty mapping if the step has no content."""
     if isinstance(step.content, dict):
         return step.content
     bare = STEPS[step.what].bare
@@ -200,7 +200,8 @@ def step_content(step: ScriptStep) -> dict[str, Any]:
 
 
 def check_names(steps: Iterable[ScriptStep], notes: Notes) -> None:
-    """Adds an error for each name that a step uses and that no step before it defines."""
+    """Adds an error for each name that a step uses and that no step before it defines. Names are those of steps (`as`)
+    and of barriers. A step `reset` removes the names of the steps before it."""
     names: set[str] = set()
     holds: set[str] = set()
     for step in walk_steps(steps):
@@ -242,8 +243,8 @@ def _find_references(value: Any) -> Iterator[str]:
 
 
 def step_schema() -> Json:
-    """Returns the JSON Schema of a step. Wherever a step is permitted, the schema of scenarios refers to this
-    schema."""
+    """Returns the JSON Schema of a step. The schema of scenarios has it once, and refers to it wherever a step is
+    permitted."""
     words = [
         {"required": [name], "properties": {"as": NAME.make_schema(), name: _make_word_schema(name, word)}}
         | {"additionalProperties": False}
