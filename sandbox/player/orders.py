@@ -58,8 +58,8 @@ def _make_body(stage: ScenarioContext, content: Content, tables: tuple[BodyRow, 
 
 
 def write_amount(value: Any) -> str:
-    """Returns an amount as text. A float gets two decimals, because YAML reads 250.00 as the float 250.0. Other values,
-    such as a text or an integer, are not rounded."""
+    """Returns an amount as text. A float gets two decimals, because YAML reads 250.00 as the float 250.0. A text or an
+    integer gets no decimals."""
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
