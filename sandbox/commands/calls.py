@@ -142,7 +142,7 @@ def verify(
 @click.argument("at")
 @click.option("--operation", help="Only a call of this operation.")
 @click.option("--client", help="Only a call of this client.")
-@click.option("--nth", type=click.IntRange(1), help="The so-manieth that fits (default: the next).")
+@click.option("--nth", type=click.IntRange(1), help="The number of the call among those that fit; default: the next.")
 @click.option("--as", "name", help="The name of the barrier.")
 @remote
 def hold(

@@ -363,7 +363,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         return in_memory, sum(sizes) + self.total_outbufs_len - in_memory
 
     def find_address(self) -> str:
-        """Returns the address of this server to which the caller connected, such as `http://127.0.0.1:8080`. Returns an
+        """Returns the address of this server to which the caller connected, such as `http://127.0.0.1:9000`. Returns an
         empty text if the connection is closed."""
         try:
             host, port = self.socket.getsockname()[:2]
