@@ -30,7 +30,7 @@ class HabitSource(Protocol):
         """Releases an amount that a card terminal reserved."""
 
     def find_name(self, rank: int) -> str:
-        """Returns the name of a habit with its account, as `IBAN/habit`."""
+        """Returns the name `IBAN/habit` of the habit whose occurrences have this rank."""
 
 
 class Habits:

@@ -59,7 +59,8 @@ def needs_account(initiation: Initiation) -> bool:
 
 
 def demand_signer(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """Refuses a customer who may not sign for the account, and an account that may not pay this initiation."""
+    """Refuses a customer who may not sign for the account, and an account that may not pay this initiation. Also
+    refuses an instant payment if the beneficiary's bank cannot receive it now."""
     if initiation.kind.one_account:
         assert debtor is not None
         account = bank.accounts.get(debtor.iban)

@@ -261,8 +261,8 @@ def find_address_faults(element: Any) -> Iterator[Fault]:
 
 
 def find_character_faults(element: Any) -> Iterator[Fault]:
-    """Yields the faults of characters in the texts of an element that are sent to other banks. First matches all texts
-    of the element at once, which is enough for most elements."""
+    """Yields a fault for each text with a forbidden character in an element, if the bank sends this text to other
+    banks. First matches all texts of the element at once, because most elements have no such character."""
     if USUAL_TEXT.fullmatch("".join(element.itertext())):
         return
     for node in element.iter("{*}*"):

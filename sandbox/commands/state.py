@@ -51,7 +51,10 @@ def copy(origin: str, target: str, as_json: bool) -> None:
 @click.argument("place", metavar="FILE_OR_URL")
 @json_option
 def check(place: str, as_json: bool) -> None:
-    """Checks marks and counts, and plays every world again. Changes nothing; exits with 1 if anything is wrong."""
+    """Checks that a file or database of worlds is whole.
+
+    Compares checksums and counts, and makes each world again from its acts. Changes nothing. Exits with 1 if anything
+    is wrong."""
     from sandbox.storage.format import DamageError, StateFileError
     from sandbox.storage.store import open_store
     from sandbox.worlds.whole_stores import check_worlds

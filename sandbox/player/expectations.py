@@ -140,7 +140,8 @@ def _expect_clock(stage: ScenarioContext, wish: Any, conditions: Content) -> Ite
 
 
 def _expect_elapsed(stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
-    """Compares the bank time that passed since a captured step, or since the script began."""
+    """Yields a difference if the bank time that passed since a captured step, or else since the script began, is not
+    the expected time. `wish` is that time, or its bounds `over` and `under`."""
     if set(conditions) - {"since"}:
         raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(conditions) - {'since'})}")
     start = stage.capture(conditions["since"]).at if "since" in conditions else stage.began

@@ -274,5 +274,6 @@ def _make_word_schema(name: str, word: StepWord) -> Json:
 
 
 def _open_schema(shape: Shape) -> Json:
-    """Returns a schema that accepts what the shape accepts, and also texts with a reference and null."""
+    """Returns a schema that accepts what the shape accepts. The schema also accepts null, and each text with a
+    reference such as `{payment.id}`."""
     return {"anyOf": [shape.make_schema(), {"type": "string", "pattern": r"\{"}, {"type": "null"}]}

@@ -431,8 +431,9 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
     _swept_at = 0.0
 
     def readable(self) -> bool:
-        """Whether a connection may be accepted. Also calls `sweep` every SWEEP_SECONDS. waitress calls this method at
-        each turn of its loop, but its hook `maintenance` only every 30 s."""
+        """Whether a connection may be accepted. Also calls `sweep` every SWEEP_SECONDS, or sooner after SWEEP_BYTES of
+        traffic. It does so here because waitress calls this method at each turn of its loop. waitress calls its hook
+        `maintenance` only every 30 s."""
         now = self.clock()
         if now - self._swept_at >= SWEEP_SECONDS or self.traffic > SWEEP_BYTES:
             self._swept_at, self.traffic = now, 0

@@ -18,7 +18,7 @@ NOT_VERIFIED = 409
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """The time at which a payment reached a status, and how much bank time passed until then."""
+    """The time at which a payment reached a status, and the bank time that passed while the test waited for it."""
 
     payment_id: str
     status: str
@@ -40,7 +40,7 @@ class WorldFaults:
         self._controls.call("DELETE", "/faults")
 
     def all(self) -> Rows:
-        """Returns the title of each rule, and how often it matched."""
+        """Returns the faults that were added to this world: the title of each, and how many calls it has matched."""
         return self._controls.listed("faults")
 
 

@@ -1,5 +1,5 @@
-"""How the bank of a test starts. Options decide first, then the scenario, then defaults. Also serves a bank, and makes
-worlds, with such a start.
+"""How the bank of a test starts. Each value comes from the options of the test, else from its scenario, else from a
+default. The module also starts servers and makes worlds by these values.
 
 Tests that use a server in another process need neither the application nor the reader of scenarios. Importing the two
 takes longer than a dozen tests. So they are imported only if a bank begins in this process, or if a scenario is read.

@@ -694,8 +694,9 @@ class World:
             return True
 
     def end(self) -> None:
-        """Marks the world as dropped or replaced, and lets its held calls continue. A caller may still refer to the
-        object, so the bank is freed only once nobody refers to it."""
+        """Marks the world as dropped or replaced, and lets its held calls continue. Calls may still use the bank, so
+        `release_bank` frees it only when nobody refers to it any more. A world without a store keeps its bank, because
+        it could not load the bank again."""
         with self.lock:
             self.dropped = True
             self.holds.end()

@@ -8,9 +8,9 @@ unexplained.
 A recording with calls of the sandbox's controls says when time passed and who signed. In a recording of another bank,
 this must be inferred from the calls. Some calls can only follow an act of the customer, such as a call for the token of
 a consent. Before such a call, steps for the act of the customer are inserted (`LiftState.approve`,
-`initiation_steps.reach_status`). Some inserted steps move the clock themselves. So no other step moves the clock
-between the initiation or consent and the call that follows from the act. This time passes in the scenario after that
-call, before the next call.
+`initiation_steps.reach_status`). Some inserted steps move the clock. So no other step moves the clock between the
+initiation or consent and the call that can only follow the act. The time that passed between the two in the recording
+passes in the scenario after that call, and before the next one.
 """
 
 import json

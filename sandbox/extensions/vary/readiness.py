@@ -77,8 +77,9 @@ class ConditionRun:
 
 
 def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
-    """Runs the tests under a night or a gateway fault (see conditions.py), and returns the tests that fail. If any test
-    fails, all tests run a second time, and only a test that fails again counts."""
+    """Runs the tests under a condition: a gateway fault, or a night such as the one in which summer time begins (see
+    conditions.py). Returns whether the calls met the condition, and which tests fail. If any test fails, all tests run
+    a second time, and only a test that fails again counts."""
     variant = Variant(((kind, name),))
     run = runs.find_run(variant)
     failures = {test: run.tests[test].failure for test in run.failed}

@@ -52,7 +52,7 @@ READING = ("GET", "HEAD", "OPTIONS")
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The facts about a world that `look_at` reads, in addition to the calls and the axes that they met."""
+    """Which facts about a world `look_at` reads, besides the calls and the axes that they met."""
 
     lies: bool = False
     replies: bool = False  # explanations of calls, with their contents

@@ -187,8 +187,9 @@ class Search:
         return breaks_others and self.runs.has_passed(alone.add_probe(choice[0]), test)
 
     def confirm(self) -> None:
-        """Runs a cause up to ATTEMPTS times if its test passed under a variant that contains this cause. If a test both
-        passed and failed under the same variant, marks the test as flaky and drops its causes."""
+        """Runs the tests again under each cause that a run contradicts: the test of the cause passed under a variant
+        that contains the cause. Makes up to ATTEMPTS runs under that cause in all. If a test both passed and failed
+        under the same variant, marks the test as flaky and drops its causes."""
         for test in self.runs.tests:
             passed = [variant for variant in self.runs.variants if self.runs.has_passed(variant, test)]
             for cause in self.find_causes(test).variants:

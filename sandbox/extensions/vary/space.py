@@ -1,10 +1,9 @@
 """Variants of the bank, and the space of axes and values from which they are chosen.
 
-An axis is a point on which a real bank may have decided otherwise, with its possible values. A choice is an axis and
-one of its values. The default bank has the first value of each axis; messages call it the bank of today. A variant is
-the list of choices in which a bank differs from the default bank. A call meets an axis if its answer may depend on that
-axis.
-"""
+An axis is a point on which a real bank may differ from the default bank, together with the possible values. A choice is
+an axis and one of its values. The default bank has the first value of each axis; messages call it the bank of today. A
+variant is the list of choices in which a bank differs from the default bank. A call meets an axis if its answer may
+depend on that axis."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

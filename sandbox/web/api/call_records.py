@@ -128,7 +128,8 @@ def record_call(observers: "Observers", world: str, environ: dict[str, Any], res
 
 
 def _list_facts(call: Call) -> tuple[Any, ...]:
-    """Returns the values that the checks read from the call, in the order of the record's fields."""
+    """Returns the last fields of the CallRecord, in their order: what the checks found out about the call, its
+    variants, and the axes that it met. Stops collecting these axes."""
     variants = call.decisions.variants
     axes_met = frozenset(call.world.axes.end_call()) if variants else frozenset()
     client = getattr(call, "client", None)

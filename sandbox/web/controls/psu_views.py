@@ -104,9 +104,9 @@ class Arrivals:
 
 
 def unpack_arrivals(content: bytes | None) -> Arrivals:
-    """Returns, from the stored content, what the fault rules and axes decided about each callback: the address and the
-    number of visits. If there is no content or it cannot be read, returns an empty Arrivals, so that the rules and axes
-    decide again."""
+    """Returns, from the stored content, what the fault rules and axes decided about each callback: its address, and how
+    often the customer's browser opens it. If there is no content or it cannot be read, returns an empty Arrivals, so
+    that the rules and axes decide again."""
     with suppress(ValueError, TypeError):
         if content is not None:
             return Arrivals({seq: WayBack(address, times) for seq, address, times in orjson.loads(content)})

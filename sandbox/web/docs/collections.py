@@ -54,9 +54,9 @@ def list_calls(vendor: str) -> Iterator[CollectionCall]:
 
 
 def write_script_path(place: str) -> str:
-    """Returns the JavaScript that reads the value at `place` in a reply's body, such as `.payment_id`. The caller puts
-    it behind the name of the body. The value `redirect` is an address; for it, the JavaScript reads the code in that
-    address."""
+    """Returns the JavaScript, such as `.payment_id`, that reads the value at `place` in a reply's body. The caller puts
+    it behind the name of the body. If `place` is `redirect`, the value is an address, and the JavaScript reads the code
+    in this address."""
     path = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in place.split("."))
     return f"{path}.match({CODE_IN})[1]" if place == "redirect" else path
 

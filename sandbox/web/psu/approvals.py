@@ -59,10 +59,10 @@ class AppPages:
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:
-        """Handles the form by which the customer approves or refuses in the app, and redirects. If the app had replaced
-        the bank's page in this browser, redirects to the bank's page, else to the app's own page. A wrong number does
-        not change this. If the bank refuses the answer for another reason, shows the app's page again with the reason,
-        or raises the Refusal if it is one of ENDS.
+        """Handles the form by which the customer approves or refuses in the app. Then redirects to the bank's page if
+        the app was opened in the place of that page, in the same browser. Otherwise redirects to the app's own page. A
+        wrong number redirects in the same way. After any other refusal, shows the app's page again with the reason, or
+        raises the Refusal if its error is in ENDS.
 
         Raises SessionLostError if the form has no valid proof. The proof is computed from the approval's id, which only
         the app knows. Raises Refusal if the approval is over.
