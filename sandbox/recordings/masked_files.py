@@ -23,8 +23,10 @@ MARKUP = re.compile(
 )
 ATTRIBUTE = re.compile(r"""(\s([\w:.-]+)\s*=\s*)("[^"]*"|'[^']*')""")
 PLAIN_VALUE = re.compile(
-    r"[A-Z]{3}|1\.[01]|[Uu][Tt][Ff]-?(?:8|16)|(?:iso|ISO)-8859-[0-9]{1,2}|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii]"
+    r"[A-Z]{3}|1\.[01]|yes|no|[Uu][Tt][Ff]-?(?:8|16)|(?:iso|ISO)-8859-[0-9]{1,2}|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii]"
 )
+NAMESPACE = re.compile(r"xmlns(?::[\w.-]+)?|xsi:schemaLocation")
+NAMED_SPACE = re.compile(r"urn:[\w:.-]+|http://www\.w3\.org/[\w/.#-]*|pain[\w.-]+\.xsd")
 # Amounts, days and codes.
 KEPT_ELEMENTS = {
     "NbOfTxs", "CtrlSum", "PmtMtd", "BtchBookg", "Cd", "Prtry", "ReqdExctnDt", "Dt", "DtTm", "CreDtTm",
@@ -89,8 +91,10 @@ def escape_texts(xml: str, names: Pseudonyms) -> str | None:
 
 def mask_attribute(match: re.Match[str], names: Pseudonyms) -> str:
     begin, name, quoted = match.groups()
-    stays = name.startswith(("xmlns", "xsi:")) or PLAIN_VALUE.fullmatch(quoted[1:-1])
-    return match[0] if stays else f"{begin}{quoted[0]}{names.secret(quoted[1:-1])}{quoted[0]}"
+    value = quoted[1:-1]
+    is_namespace = NAMESPACE.fullmatch(name) and all(map(NAMED_SPACE.fullmatch, value.split()))
+    stays = is_namespace or PLAIN_VALUE.fullmatch(value)
+    return match[0] if stays else f"{begin}{quoted[0]}{names.secret(value)}{quoted[0]}"
 
 
 def remove_comments(text: str) -> str | None:

@@ -233,7 +233,8 @@ def test_a_rule_closes_the_port_after_the_call_that_fits(url: str) -> None:
     ordered(url, connection="silent", for_="1s", when={"operation": "token", "nth": 1})
     with httpx.Client() as line:  # making one takes longer than a call
         assert line.post(f"{url}/token").status_code == 406
-        with pytest.raises(httpx.TransportError):  # the open connection ends, or a new one gets no answer
+        # The open connection ends, before or after the next call is sent, or a new one gets no answer.
+        with pytest.raises((httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError)):
             line.get(f"{url}/_sandbox/health", timeout=0.1)
     assert answers_again(url)
 

@@ -231,6 +231,9 @@ def test_a_file_that_may_hide_names_is_listed_and_not_lifted(text: str) -> None:
 OUTSIDE = (
     '<a note="Juliette">x</a>',
     "<a note='Juliette'>x</a>",
+    '<a xmlns="Juliette" xsi:note="Juliette" xmlnsx="urn:Juliette">x</a>',
+    '<a xsi:schemaLocation="urn:a C:\\\\Juliette\\\\pain.001.001.03.xsd">x</a>',
+    '<?xml version="Juliette" encoding="Juliette"?><a>x</a>',
     "Juliette<a>x</a>",
     "<a>x</a>Juliette",
     "<a>x > Juliette > x</a>",
@@ -245,7 +248,9 @@ def test_names_in_attributes_and_outside_the_elements_are_not_lifted(text: str) 
 
 
 def test_a_currency_a_namespace_and_the_declaration_are_lifted_as_they_are() -> None:
-    content = '\ufeff<?xml version="1.0" encoding="UTF-8"?>\n<a xmlns="urn:a"><InstdAmt Ccy="EUR">1.00</InstdAmt></a>\n'
+    declaration = '\ufeff<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+    space = 'xmlns="urn:a" xsi:schemaLocation="urn:a pain.001.001.03.xsd"'
+    content = f'{declaration}\n<a {space}><InstdAmt Ccy="EUR">1.00</InstdAmt></a>\n'
     assert lift_xml(content, ScenarioPseudonyms(load("default").fixtures)) == content
 
 
