@@ -58,7 +58,7 @@ def assemble(
 
 def know_hosts(app: App, lock: Lock) -> None:
     """Stores the names of this server in the application. The controls refuse a call whose Host header has another
-    name. A request to the host of --public-url also gets the scheme of that address."""
+    name. If there is a --public-url, a request to its host counts as sent with the scheme of this URL."""
     hosts = app.config[HOSTS] = lock.hosts
     if hosts.public is not None:
         app.path_reader.public = hosts.public.scheme, hosts.public.names
@@ -79,7 +79,8 @@ def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask 
 def assemble_controls(worlds: WorldRegistry, lock: Lock, bank: str) -> Flask:
     """Returns an application that has the controls, the reference and the console, but not the bank's interface. A
     server uses it if the controls have a port of their own. `bank` is the address of the bank's interface on the other
-    port."""
+    port. The console's own calls to the bank go to a second application inside the process. No caller can reach this
+    second application."""
     app = App()
     listeners = tuple(load_objects("listener"))
     app.config[BANK] = bank

@@ -109,8 +109,8 @@ class Commands(MutableMapping[str, click.Command]):
 
 
 def group_commands() -> dict[str, str]:
-    """Returns for each command the heading under which the help lists it, such as `Time`. The commands have the order
-    of the help."""
+    """Returns for each command the heading under which the help lists it, such as `Time`. A command of an extension
+    that names no heading of GROUPS is listed under LAST_GROUP. The commands have the order of the help."""
     groups = {word: group for group, words in GROUPS.items() for word in words}
     groups |= load("sandbox.commands.generated:list_groups_of_rows")(groups)
     for extension in load_installed():
@@ -122,8 +122,8 @@ def group_commands() -> dict[str, str]:
 
 
 class Program(click.Group):
-    """The command `bank-sandbox`. Its help lists the commands under headings. If an extension cannot be used, it prints
-    one line and exits with the status 1."""
+    """The command `bank-sandbox`. Its help lists the commands under headings. If an extension cannot be used, the
+    program prints one line and exits with the status 1."""
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the commands into the help, one line for each, under the headings of GROUPS. Does not shorten the
@@ -170,9 +170,9 @@ def main(context: click.Context, /, **_options: str | None) -> None:
 
 
 def hand_down(context: click.Context) -> None:
-    """Passes options that were typed before a subcommand, such as `--url`, on to the subcommand. If an option was typed
-    after the subcommand too, the value after it counts. Raises UsageError if the subcommand does not have the option.
-    """
+    """Passes options that were typed before a subcommand, such as `--url`, on to the subcommand. If the same option was
+    also typed after the subcommand, the value typed there counts. Raises UsageError if the subcommand does not have the
+    option, except for `--json`."""
     word, group = context.invoked_subcommand, context.command
     command = group.get_command(context, word) if word and isinstance(group, click.Group) else None
     if word is None or command is None:

@@ -1,7 +1,7 @@
-"""Imports a name at its first use. Tables name what the first calls do not need as `sandbox.room.module:name`.
+"""Imports an object when it is first used. Tables hold the address of such an object, `package.module:name`, if most
+commands and calls do not need it.
 
-Python imports a module once, and another thread that asks for it meanwhile waits, so that no lock of ours is needed.
-"""
+No lock is needed. Python imports a module only once, and another thread that asks for the module meanwhile waits."""
 
 from functools import cache
 from pkgutil import resolve_name

@@ -45,7 +45,8 @@ class BankHooks:
         test asks for. Returns None to keep `start`."""
 
     def pytest_bank_variants(self, item: pytest.Item, start: "Start") -> Mapping[str, str]:  # type: ignore[empty-body]
-        """Returns values of axes for the bank of a test. They replace the values that the test itself sets."""
+        """Returns, by name, values of axes (points on which banks may differ) for the bank of a test. They replace the
+        values that the test itself sets."""
 
     def pytest_bank_extensions(self, item: pytest.Item, start: "Start") -> Sequence[str]:  # type: ignore[empty-body]
         """Returns lines `name: value` that are added to the bank's setting `extensions`."""
@@ -90,8 +91,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def chosen(config: pytest.Config, name: str) -> str | None:
-    """Returns the value of an option from the command line, else from the environment, else from the ini file. Returns
-    None if none of them sets the option."""
+    """Returns the value of an option from the command line, else from the environment (`url` and `key` only), else from
+    the ini file. Returns None if none of them sets the option."""
     option: str | None = config.getoption(f"--bank-{name}")
     if option is None and name in IN_ENVIRONMENT:
         option = os.environ.get(IN_ENVIRONMENT[name]) or None
@@ -191,7 +192,8 @@ def read_word(text: str) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    """Adds a description of the test's bank to the report of a failed test."""
+    """Adds a description of the test's bank to the report of a test that failed, unless it failed in its teardown or
+    has no bank."""
     report = yield
     bank = item.stash.get(BANK, None)
     if report.failed and report.when != "teardown" and bank is not None:

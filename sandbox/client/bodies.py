@@ -27,8 +27,8 @@ class InitiationFields(TypedDict, total=False):
 
 
 class PaymentOrder(InitiationFields, total=False):
-    """The fields of a single payment of version 3. `creditor_account` adds bban, bic, country, currency or
-    bank_national_id."""
+    """The fields of a single payment of version 3. `creditor_account` has further fields of the creditor's account:
+    bban, bic, country, currency or bank_national_id."""
 
     amount: Required[Amount]
     currency: str
@@ -92,8 +92,9 @@ def amount_text(amount: Amount) -> str:
 
 
 def values_of(body: BodyRow, order: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of an order under the names that scenarios use. Accepts these names and those of the API.
-    Raises TypeError for any other name. If there is no endtoend_identification, adds a new one."""
+    """Returns the fields of an order under the names that scenarios use, with dates as text. Accepts these names, those
+    of the API, and the short names in SHORT. Raises TypeError for any other name. If there is no
+    endtoend_identification, adds a new one."""
     words = {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"}
     words |= {path: word for word, path in PAYMENT.paths.items() if word in body.paths and "." not in path}
     words |= {name: word for word, path in body.paths.items() for name in (path, word)}

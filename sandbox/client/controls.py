@@ -14,7 +14,7 @@ from sandbox.client.transport import ClientReply, Connection, Unreadable, field,
 
 @dataclass(frozen=True, slots=True)
 class ClockFace:
-    """The time, mode and rate of the bank's clock."""
+    """The time, mode and rate of the bank's clock. `due_next` is the time of the next event, or None without events."""
 
     now: datetime
     mode: str
@@ -105,7 +105,7 @@ class PsuControl:
 
 
 class Controls(Connection):
-    """The controls of one world. `world(name)` returns the controls of another world of the server."""
+    """A client of the controls of one world. `world(name)` returns a client for another world of the server."""
 
     def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
         super().__init__(http, base_url)
@@ -127,7 +127,8 @@ class Controls(Connection):
         return send(self.http, method, f"{self.base_url}/_sandbox{path}", headers, query or {}, content)
 
     def reset(self) -> None:
-        """Makes the world's bank anew, with the people, scenario and seed from which the world was made."""
+        """Begins the world again with the people, scenario, seed and settings with which it last began. Later changes
+        are lost."""
         self.call("POST", "/reset")
 
     def world(self, name: str) -> "Controls":

@@ -57,7 +57,7 @@ class AccountCopy:
     @property
     def reads_from(self) -> date:
         """The first day that the next update reads: 30 days before the newest booked line, but never before the copy's
-        first day."""
+        first day. Without a booked line, this is the copy's first day."""
         newest = max((date.fromisoformat(line.info.execution_date) for line in self.booked), default=None)
         return self.since if newest is None else max(self.since, newest - OVERLAP)
 
@@ -69,7 +69,7 @@ class AccountCopy:
 
     def replace(self, first: date, infos: Iterable[TransactionInfo]) -> None:
         """Replaces all booked lines from the day `first` on, and all pending lines, by the transactions that the bank
-        listed."""
+        listed. A new line gets the id of the old line that it replaces, or a new id if it replaces none."""
         listed = list(infos)
         stay = [line for line in self.booked if line.info.execution_date < first.isoformat()]
         earlier = [line for line in self.booked if line.info.execution_date >= first.isoformat()]

@@ -11,7 +11,8 @@ ONCE = ("state", "code", "error")  # RFC 6749 3.1: no parameter occurs twice
 
 
 class ForeignCallback(Exception):
-    """Raised for a callback that does not belong to the flow, because its address or its state differs."""
+    """Raised for a callback that does not belong to the flow, because its address or its state differs. Also raised if
+    the callback repeats a parameter, or lacks the code that the caller needs."""
 
 
 class CallbackRefused(Exception):
@@ -50,8 +51,8 @@ def new_flow(scope: str, redirect_uri: str) -> Flow:
 
 def returned(callback: str, flow: Flow) -> str | None:
     """Returns the code in a callback, or None if it has none. An initiation that used an access token gets no code
-    (service 6.1). Raises ForeignCallback if the callback does not belong to the flow, and CallbackRefused if it reports
-    a refusal."""
+    (service 6.1). Raises ForeignCallback if the callback does not belong to the flow or repeats a parameter of ONCE.
+    Raises CallbackRefused if the callback reports a refusal."""
     address, mine = urlsplit(callback), urlsplit(flow.redirect_uri)
     pairs = parse_qsl(address.query, keep_blank_values=True)
     if address[:3] != mine[:3] or not set(parse_qsl(mine.query, keep_blank_values=True)) <= set(pairs):
@@ -68,8 +69,8 @@ def returned(callback: str, flow: Flow) -> str | None:
 
 
 def code_from(callback: str, flow: Flow) -> str:
-    """Returns the code in a callback. Raises ForeignCallback if it has none or does not belong to the flow, and
-    CallbackRefused if it reports a refusal."""
+    """Returns the code in a callback. Raises ForeignCallback if the callback has no code, does not belong to the flow,
+    or repeats a parameter of ONCE. Raises CallbackRefused if the callback reports a refusal."""
     code = returned(callback, flow)
     if not code:
         raise ForeignCallback("it brings no code")

@@ -74,8 +74,8 @@ DATE = 10  # characters of a date, also if a time follows it
 
 
 class Client(Connection):
-    """The client of a TPP that follows the service in everything. By itself it repeats only an initiation whose reply
-    was lost."""
+    """The client of a TPP that follows the service (the description of the bank's interface) in everything. It repeats
+    a call by itself in one case only: the call is an initiation, and its reply was lost or cannot be read."""
 
     def __init__(
         self,
@@ -121,8 +121,9 @@ class Client(Connection):
         version: int | None = None,
         resend: bool = True,
     ) -> Initiation:
-        """Sends any body as an initiation. If the reply is lost and `resend` is true, repeats the call once with the
-        same Request-ID (choice 2)."""
+        """Sends any body as an initiation. Without `version`, sends it in the version that VERSIONS has for the kind.
+        If the reply is lost or cannot be read, and `resend` is true, repeats the call once with the same Request-ID
+        (choice 2). Raises Unreadable if the reply has another endtoend_identification than the body."""
         flow = self.caller.flow("PIS")
         reply = self.caller.call(
             "POST",
@@ -158,8 +159,8 @@ class Client(Connection):
         resend: bool = True,
     ) -> Initiation:
         """Sends a bulk file. `reference` is its PaymentInformationID (choice 7). `media` is its Content-Type, by
-        default that of the product. If the reply is lost and `resend` is true, repeats the call once with the same
-        Request-ID."""
+        default that of the product. If the reply is lost or cannot be read, and `resend` is true, repeats the call once
+        with the same Request-ID."""
         flow = self.caller.flow("PIS")
         extra = {"Content-Type": media or MEDIA.get(product, "application/octet-stream")}
         if reference is not None:
@@ -240,7 +241,8 @@ class Client(Connection):
 
     def renewal(self, refused: Refused, scope: str = "AIS") -> ConsentAddresses:
         """Returns the addresses at which the PSU authenticates again, taken from the reply to a call that was refused
-        with SCA_REQUIRED. The access token stays valid (choice 8)."""
+        with SCA_REQUIRED. The access token stays valid (choice 8). Raises Unreadable if the reply has no such address.
+        """
         address = refused.sca_address
         if address is None:
             raise Unreadable(refused.reply, "no address to authenticate at is in it")
@@ -372,7 +374,8 @@ def _batch(reply: ClientReply, batch: Any) -> BatchInfo:
 
 def _transaction_count(reply: ClientReply, batch: Any) -> int | None:
     """Returns the number of transactions of a batch, or None if it is missing. Accepts a JSON number and a text of
-    digits, because the service does not say which of them a bank sends (2.4)."""
+    digits, because the service does not say which of them a bank sends (2.4). Raises Unreadable if it is no whole
+    number."""
     if maybe(reply, "number_of_transactions", (int, str), batch) is None:
         return None
     count = number(reply, "number_of_transactions", batch)

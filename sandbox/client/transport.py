@@ -86,13 +86,14 @@ class Refused(Exception):
     @property
     def sca_address(self) -> str | None:
         """The address where the PSU must authenticate again (choice 4), without the state of a flow. It is the link of
-        the reply, or the address in the text of the error if there is no link. None if there is neither."""
+        the reply. If there is no link and the error is SCA_REQUIRED, it is the address in the text of the error. None
+        if there is neither."""
         in_text = ADDRESS.search(self.error_description) if self.says("SCA_REQUIRED") else None
         return sca_link(self.reply.body) or (in_text and in_text[0])
 
 
 class Unreadable(Exception):
-    """Raised for a reply that breaks the contract: it is not JSON, or a mandatory field is missing."""
+    """Raised for a reply that breaks the contract: it is not JSON, or a field is missing or has a wrong value."""
 
     def __init__(self, reply: ClientReply, why: str) -> None:
         self.reply = reply
@@ -272,7 +273,7 @@ class Signer:
 
 @dataclass(frozen=True)
 class HttpCaller:
-    """A client's credentials, the bank's address, and the connection."""
+    """Calls the bank for a client. It has the client's credentials, the bank's address and the connection."""
 
     http: httpx.Client
     base_url: str

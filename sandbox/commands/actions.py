@@ -1,4 +1,5 @@
-"""The commands that do more than call one control. The other commands are generated from the rows of the controls."""
+"""The commands whose request or output has a form of its own, such as `clock` and `export`. A command that only calls a
+control is generated from the row of that control (commands/generated.py)."""
 
 import gzip
 import json
@@ -136,7 +137,8 @@ def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """Returns the name and the value of a change. Numbers, true and false are read as JSON, other values as text."""
+    """Returns the name and the value of a change. A value that is valid JSON, such as 5 or true, is read as JSON, and
+    any other value as text. Raises BadParameter for a change without `=`."""
     name, sign, value = text.partition("=")
     if not sign:
         raise click.BadParameter(f"{text} is not written like page_size=10", param_hint="NAME=VALUE")

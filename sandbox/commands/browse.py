@@ -41,7 +41,8 @@ def browse(far: RemoteWorld, target: str | None) -> None:
 
 
 def find_page(far: RemoteWorld, target: str | None) -> str:
-    """Returns the path of the page. Ends the command if the world has no page and no id of that name."""
+    """Returns the path of the page that `target` names. `target` is a word of PAGES or an id. Without it, the page is
+    the console. Ends the command if the world does not exist, or has no such page and no such id."""
     far.call("GET", "/health")
     path = PAGES.get(target or "console") or find_page_of_id(far, target or "")
     if path is None:
@@ -53,7 +54,8 @@ def find_page(far: RemoteWorld, target: str | None) -> str:
 
 
 def find_page_of_id(far: RemoteWorld, name: str) -> str | None:
-    """Returns the path of the console's page about the initiation, the account or the call with this id, or None."""
+    """Returns the path of the console's page about the initiation, the account or the call with this id. If several
+    calls have it, the page is about the newest. Returns None if the world has no such id."""
     quoted = quote(name, safe="")
     for kind in WITH_IDS:
         if is_there(far, f"/{kind}/{quoted}"):

@@ -1,4 +1,4 @@
-"""The command `bank-sandbox bulk`: checks files and writes samples."""
+"""The command `bank-sandbox bulk`: checks files, writes samples, and prints the status report of a file."""
 
 import sys
 from datetime import date, datetime

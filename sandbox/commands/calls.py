@@ -56,7 +56,8 @@ def show(far: RemoteWorld, row: Mapping[str, Any]) -> None:
 
 
 def fits(row: Mapping[str, Any], filters: Mapping[str, str | None]) -> bool:
-    """Whether a call matches the filters."""
+    """Whether a call matches all filters. A filter that is None matches every call. `status` gives the first digits of
+    the status. `text` is looked for in the path, the error, its code and the rule."""
     operation, status, client, text = (filters[name] for name in ("operation", "status", "client", "text"))
     looked_at = " ".join(str(row[name] or "") for name in ("path", "error", "error_code", "rule"))
     return (

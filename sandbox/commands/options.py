@@ -77,8 +77,8 @@ def add_options(kind: type[Any], word: str) -> Callable[[Any], Any]:
 
 
 def add_extension_options(command: str, word: str) -> Callable[[Any], Any]:
-    """Returns a decorator that adds the options of extensions to a command. The command gets a list of objects with
-    their values as its argument `word`."""
+    """Returns a decorator that adds the options of extensions to the command named `command`. Each of these extensions
+    has a class for its options. The command gets a list with an object of each class as its argument `word`."""
     return _add_options_of_all([load(name) for name in find_addresses("options", command)], word, list)
 
 
@@ -109,8 +109,9 @@ def ask_first(loss: str, yes: bool) -> None:
 
 
 def read_json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
-    """Reads the value of an option as JSON, or returns None if the option is not given. The error of the command names
-    the place of the fault."""
+    """Reads the value of an option as JSON, or returns None if the option is not given. Ends the command if the value
+    is not JSON, with an error that names the place of the fault. If a number is too long or the nesting is too deep,
+    the error names no place."""
     try:
         return None if value is None else json.loads(value)
     except json.JSONDecodeError as error:
@@ -120,7 +121,8 @@ def read_json(context: click.Context, param: click.Parameter, value: str | None)
 
 
 def describe_json_fault(error: json.JSONDecodeError) -> str:
-    """Returns the reason of the error, its line and column, and the text around the place with a mark before it."""
+    """Returns the reason of the error, its line and column, and the text around this place, with an arrow where the
+    fault is."""
     before, after = error.doc[: error.pos], error.doc[error.pos :]
     line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"
     place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
@@ -138,7 +140,8 @@ def explain_errors(
     *kinds: type[Exception], about: str = "", option: str = "", ends: type[click.ClickException] = click.ClickException
 ) -> Iterator[None]:
     """Ends the command with one sentence if the block raises an error of these kinds. `about` is the beginning of the
-    sentence. `option` is the option that the sentence blames. Without it, an error of class `ends` is raised."""
+    sentence. If `option` is given, the sentence blames this option. Otherwise an error of the class `ends` is raised.
+    """
     try:
         yield
     except kinds as error:
@@ -152,8 +155,8 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 class FunctionType(click.ParamType[Any]):
-    """The type of an option whose value is read by a function. The function is imported at its first use. Its
-    ValueError becomes the error of the command."""
+    """The type of an option whose value is read by a function. `reader` is the address of the function, which is
+    imported when it is first used. If the function raises ValueError, the command ends with the text of this error."""
 
     def __init__(self, name: str, reader: str) -> None:
         self.name, self.reader = name, reader
@@ -181,7 +184,8 @@ class Seed(NamedTuple):
 
 
 def read_seed(text: object) -> Seed:
-    """Reads a number, or a number and a secret joined by a hyphen. Raises ValueError for any other text."""
+    """Reads a number below 2^53, or such a number and a secret of 32 hexadecimal digits, joined by a hyphen. Raises
+    ValueError for any other text."""
     match = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(text))
     if match is None or int(match[1]) >= 2**53:
         raise ValueError(f"{text!r:.60} is neither a number below 2^53 nor a seed as `serve` shows it")

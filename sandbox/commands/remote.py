@@ -160,8 +160,9 @@ class RemoteWorld:
 
 
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
-    """Decorates a command. Adds the options that name a world of a running sandbox. Passes this world to the command as
-    its first argument, a RemoteWorld."""
+    """Decorates a command that calls a running sandbox. Adds the options --url, --world, --key and --json. Passes the
+    world that they name to the command as its first argument, a RemoteWorld. If a call fails, ends the command with one
+    sentence."""
 
     @url_option("--url", help="The address of the sandbox.")
     @option(
@@ -187,7 +188,7 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
 
 
 def get_value_at(row: Any, path: str) -> Any:
-    """Returns the value at a path of a row, such as `order.creditor_name`."""
+    """Returns the value at a path of a row, such as `order.creditor_name`, or None if the row has no such path."""
     for name in path.split("."):
         row = row.get(name) if isinstance(row, dict) else None
     return row

@@ -40,7 +40,8 @@ class RunExtension(Protocol):
     """Options that an extension adds to `scenario run`, and what these options do."""
 
     def list_variants(self) -> Mapping[str, str]:
-        """Returns the variants with which each scenario's bank is started. Ends the command if an option is wrong."""
+        """Returns the variants with which each scenario's bank is started: the name of an axis and its value. Ends the
+        command if an option is wrong."""
 
     def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
         """Does what the options ask for, such as playing the scenarios again under variants. Called after all scenarios

@@ -42,8 +42,8 @@ def is_on_terminal() -> bool:
 
 
 def format_table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
-    """Returns the rows as a table. The title of a column is the last word of its path. On a terminal, the table fits
-    its width."""
+    """Returns the rows as a table. A column is named by a path such as `order.amount`, and the last word of the path is
+    its title. On a terminal, the table fits the width of the terminal."""
     head = list_titles(columns)
     return fit_table(rows, head) if is_on_terminal() else align_rows(rows, head)
 
@@ -80,7 +80,7 @@ def format_list(
 
 
 def list_titles(columns: Sequence[str]) -> list[str]:
-    """Returns the title of each column, which is the last word of its path."""
+    """Returns the title of each column: the last word of its path, such as `amount` for `order.amount`."""
     return [column.rpartition(".")[2] for column in columns]
 
 

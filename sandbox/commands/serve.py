@@ -163,8 +163,9 @@ def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
 def make_server_beginning(
     scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool
 ) -> "Beginning":
-    """Returns the beginning of the default world. Options override the scenario. If neither has a seed, draws a random
-    one. Also draws a secret for the seed if `seed` is None and either the scenario has no seed or `guarded` is true."""
+    """Returns the beginning of the default world. Options override the scenario. If `seed` is None, the scenario's seed
+    counts, or a random one if the scenario has none. A random seed gets a secret. The scenario's seed gets one only if
+    `guarded` is true, because then other machines can reach the server."""
     from sandbox.app import make_first_beginning
     from sandbox.people.life import PEOPLE_SEEDS
     from sandbox.reader.tree import ScenarioErrors

@@ -65,15 +65,16 @@ signing = combine_options(
 
 
 def needs_controls(refuse: bool, unsigned: bool, until: str | None) -> bool:
-    """Whether the command needs the controls, because the customer signs or the clock is moved."""
+    """Whether the command needs the controls: because the customer signs or refuses (unless `unsigned` is true), or
+    because the clock is moved (if `until` is given)."""
     return not unsigned or until is not None
 
 
 def finish(
     far: RemoteWorld, initiation: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
 ) -> None:
-    """Signs or refuses the initiation as the customer, unless `unsigned` is set. Then moves the clock until the status
-    is `until`, if given, and prints the outcome."""
+    """Signs or refuses the initiation as the customer, unless `unsigned` is true or the initiation has no signing
+    address. If `until` is given, then moves the clock until the initiation has this status. Prints the outcome."""
     tpp, summary = make_tpp(far), dict[str, Any]()
     address = find_signing_address(far, initiation)
     if unsigned:

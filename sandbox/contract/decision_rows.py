@@ -52,7 +52,8 @@ OWN_FIELD = ""  # as a field name of a value: the field that declares the axis
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting that a scenario may give. Its values are `words`, numbers within `bounds`, or texts of a `form`."""
+    """A setting that a scenario may give. Its values are `words`, numbers within `bounds`, durations up to `longest`,
+    or texts of a `form`."""
 
     name: str
     topic: Topic
@@ -80,7 +81,8 @@ class Value:
 
 
 class Exclusion(NamedTuple):
-    """If the axis of this row has the value `value`, the value `other` of the axis `axis` has no effect."""
+    """A row in the field `excludes` of an axis. If that axis has the value `value`, then the value `other` of the axis
+    `axis` has no effect."""
 
     value: str
     axis: str
@@ -134,12 +136,12 @@ class Axis:
         return {value.name: value for value in self.values}[name]
 
     def complete(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
-        """Returns the axis that the field `name` of `Decisions` declares, with the fields that each of its values sets.
+        """Returns a copy of the axis for the field `name` of `Decisions`, which declares it. In the copy, each value
+        has all fields that it sets.
 
         If no value lists fields, each value sets the field `name` to the value's own name. If a value lists fields,
         each value sets all fields that any of the values lists. A field that a value does not list itself gets its
-        default.
-        """
+        default. An empty field name in a list stands for the field `name`."""
         default_fields = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
         values = []
         for value in self.values:
@@ -170,9 +172,10 @@ class AxisTopic:
     """Creates the axes of a topic. A call of this object declares one axis. Its arguments are the clause, the question
     that the service leaves open, the mistake of a client that the axis reveals, and the values.
 
-    Each value is a tuple: its name with its marks (`!`, `+`), its effect, and its content. If there is no content, the
-    name is the content.
-    """
+    Each value is a tuple: its name with its marks (`!`, `+`), its effect, and optionally its content. The content says
+    what fields of `Decisions` get: one object for the field that declares the axis, or a dict with an object for each
+    of several fields. A value without content sets the defaults of the fields that the other values set. If no value
+    has content, each value sets the declaring field to the value's own name."""
 
     def __init__(self, name: str) -> None:
         assert name in TOPICS
@@ -196,7 +199,8 @@ class AxisTopic:
     ) -> Axis:
         """Returns an axis. If `name` is empty, the axis gets the name of the field that declares it. `shown_by` names
         the flows of contract/reference_flows that behave differently under the values of the axis. If there is no such
-        flow, `unfelt` says why a correct client does not notice the axis."""
+        flow, `unfelt` says why a correct client does not notice the axis. `unfelt_values` says the same of single
+        values."""
         rows = []
         for mark, does, *content in values:
             word = mark.rstrip("!+")
@@ -218,8 +222,9 @@ def setting(
     form: tuple[str, str] | None = None,
     axis: Axis | None = None,
 ) -> Any:
-    """Makes a dataclass field that is a setting. With `axis`, the field is also an axis. If the field's annotation is a
-    Literal, the words of the Literal are the setting's values."""
+    """Makes a dataclass field that is a setting. `least`, `most`, `longest` and `form` limit its values. If the field's
+    annotation is a Literal, the words of the Literal are the setting's values. With `axis`, the field also declares
+    this axis."""
     limits = {"bounds": (least, most), "longest": longest, "form": form}
     row = {"topic": topic, "clause": clause, "default": default, "about": about, **limits}
     return field(default=default, metadata={"setting": row, "axis": axis})

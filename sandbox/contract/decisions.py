@@ -90,8 +90,8 @@ class _Noting:
 
 
 def note_reads(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
-    """Returns an object that has the attributes of `decisions`. When a field of an axis is read from it, it calls
-    `note` with the field's name."""
+    """Returns an object that has the attributes of `decisions`. When a field of an axis is read from this object, the
+    object calls `note` with the field's name."""
     return cast(Decisions, _Noting(decisions, note))
 
 
@@ -101,8 +101,8 @@ def list_settings(decisions: Decisions) -> dict[str, Any]:
 
 
 def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
-    """Returns the decisions with these settings changed. The change `variants` gives values of axes. If a setting and
-    an axis set the same field, the setting counts."""
+    """Returns the decisions with these settings changed. The entry `variants` of `changes` has values of axes, by the
+    axis's name. If a setting and an axis set the same field, the setting counts."""
     settings = {name: value for name, value in changes.items() if name != "variants"}
     variants = dict(changes.get("variants", ()))
     variant_fields = {

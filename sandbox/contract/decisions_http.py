@@ -1,4 +1,5 @@
-"""Decisions about the calls and replies of all operations: headers, versions, errors, proofs, surprises and callbacks.
+"""Decisions about the calls and replies of all operations: headers, versions, errors, proofs (signatures and client
+certificates), surprises and callbacks.
 
 A surprise is a form that JSON, HTTP or the network allows, and that a client may not expect. A reply with consent
 addresses in both languages is not a surprise, but a decision of its own (`consent_languages`), because the service
@@ -6,8 +7,7 @@ gives one address if a client asks for one language (4.7).
 
 The callback axes are the forms in which a browser may bring a callback (service 5.3, 6.1, RFC 6749). The values that
 are marked ! come from a faulty bank, a forger or a browser. A right client refuses such a callback, or does without it.
-There is no axis for a callback that comes before the reply to the POST, because the bank does not decide that.
-"""
+There is no axis for a callback that comes before the reply to the POST, because the bank does not decide that."""
 
 from dataclasses import dataclass
 from datetime import timedelta

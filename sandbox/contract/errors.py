@@ -321,7 +321,8 @@ OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVAL
 
 
 def make_invalid(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
-    """Returns the refusal of an input, with the violated clause and the values that led to it."""
+    """Returns the refusal of the input `name`. `clause` is the violated clause, by default the one of the error.
+    `decided_by` has the values that led to the refusal."""
     return Refusal(Error.INPUT_INVALID, input=name, why=reason, clause=clause, decided_by=decided_by)
 
 

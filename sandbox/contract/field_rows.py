@@ -20,7 +20,8 @@ class Use(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextKind:
-    """A string of 1 to `longest` characters without control characters. `fault` explains the pattern to the caller."""
+    """A string of 1 to `longest` characters without control characters. If there is a `pattern`, the string matches it,
+    and `fault` explains the pattern to the caller."""
 
     longest: int
     pattern: str | None = None
@@ -117,7 +118,8 @@ LETTERS = {"r": Use.REQUIRED, "o": Use.OPTIONAL, "-": Use.ABSENT}
 
 @dataclass(frozen=True)
 class BodyRow:
-    """The body of a request. `request` and `reply` are its schemas, and `fields` are in the order of reading."""
+    """The body of a request. `request` and `reply` are the names of its schemas. `columns` are the products (or the
+    version) that have this body, and `fields` are in the order of reading."""
 
     request: str
     reply: str

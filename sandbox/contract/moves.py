@@ -210,7 +210,8 @@ _TARGETS = {
 
 
 def find_move(table: str, status: Status, trigger: Trigger, subject: MovableSubject) -> Move | None:
-    """Returns the row that permits the trigger in this status, or None."""
+    """Returns the row of the table of moves named `table` that permits the trigger in this status. Returns None if
+    there is no such row, or if its condition does not hold for `subject`."""
     row = _ROWS[table].get((status, trigger))
     if row is None or (row.when is not None and not row.when(subject)):
         return None

@@ -1,4 +1,5 @@
-"""The table of the service's operations. Routing, the gate, the reference and fault rules read it."""
+"""The table of the service's operations. The routes, the checks that come before each call, the reference and fault
+rules read it."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -68,7 +69,8 @@ class Operation:
         return not self.is_version_named and len(self.versions) > 1
 
     def list_versions(self, product: str | None) -> tuple[int, ...]:
-        """Returns the versions that this operation has for a product."""
+        """Returns the versions that this operation has for a product. If `product` is None, leaves out the versions
+        that only some products have."""
         limits = dict(self.only)
         return tuple(version for version in self.versions if product in limits.get(version, (product,)))
 

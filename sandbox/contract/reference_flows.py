@@ -68,10 +68,11 @@ FLOWS = {
 
 
 def list_axes(flow: str) -> list[str]:
-    """Returns the names of the axes that a flow shows."""
+    """Returns the names of the axes whose rows name this flow in `shown_by`."""
     return [axis.name for axis in AXES.values() if flow in axis.shown_by]
 
 
 def describe_evidence(axis: Axis) -> str:
-    """Returns the flows that show an axis, as text, or the reason why a correct client does not notice the axis."""
+    """Returns, as text, the flows that behave differently under the values of an axis. If a correct client does not
+    notice the axis, returns the reason instead."""
     return axis.unfelt or ", ".join("the shop" if flow == SHOP else f"`{flow}`" for flow in axis.shown_by)

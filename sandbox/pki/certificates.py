@@ -95,7 +95,7 @@ class Qualified:
 
 
 def write_statements(statements: Qualified) -> bytes:
-    """Returns the content of the extension as DER."""
+    """Returns the content of the extension qcStatements, encoded as DER."""
     oids = {name: oid for oid, name in (ROLES | TYPES).items()}
     psd2 = Psd2Type(
         {
@@ -116,7 +116,8 @@ def write_statements(statements: Qualified) -> bytes:
 
 
 def read_statements(content: bytes) -> Qualified:
-    """Returns the statements from the extension's content. Raises ValueError if it cannot be read."""
+    """Returns the statements in the content of the extension qcStatements, without the address of the disclosure.
+    Raises ValueError if the content cannot be read."""
     kind: str | None = None
     roles: tuple[str, ...] = ()
     name = identifier = ""
@@ -177,7 +178,8 @@ def make_key_usage(*names: str) -> x509.KeyUsage:
 
 
 def make_organisation_identifier(text: str) -> list[x509.ExtensionType]:
-    """Returns the extension for an identifier such as PSDBE-NBB-1234. Returns an empty list for any other form."""
+    """Returns a list with the extension cabfOrganizationIdentifier for an identifier such as PSDBE-NBB-1234. Returns an
+    empty list for an identifier of any other form."""
     country, dash, reference = text[3:].partition("-")
     if len(country) != 2 or not dash or not reference:
         return []
@@ -242,10 +244,10 @@ def make_pair(
     *extensions: x509.ExtensionType,
     signer: PrivateKey | None = None,
 ) -> CertificatePair:
-    """Makes a certificate and signs it with the issuer's key. Without an issuer, signs it with its own key, as a root.
+    """Makes a certificate for `key` and signs it with the issuer's key. Without an issuer, signs it with `key` itself,
+    as a root.
 
-    With `signer`, signs with this key instead, so that the chain is invalid.
-    """
+    If `signer` is given, this key signs instead. Then the issuer's key does not verify the signature."""
     issuing_key = key if issuer is None else issuer.key
     builder = (
         x509.CertificateBuilder()
@@ -305,7 +307,8 @@ def make_certificate(
     now: datetime,
     served: FileAddresses,
 ) -> CertificatePair:
-    """Makes a certificate of a TPP, correct or with one fault. `Folder.issue` revokes it for the fault `revoked`."""
+    """Makes a certificate of a TPP, correct or with one fault of FAULTS. For the fault `revoked`, makes a correct
+    certificate, which `Folder.issue` then revokes."""
     signer = None
     match fault:
         case "expired":

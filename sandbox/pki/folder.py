@@ -46,7 +46,8 @@ DISCLOSURE = (
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder with the root, the issuing authority, the server, the revocation lists, and a folder for each TPP."""
+    """A folder with a PKI: the certificates and keys of the root, the issuing authority and the server, the revocation
+    lists, and a folder for each TPP."""
 
     path: Path
 
@@ -54,11 +55,11 @@ class Folder:
         return (self.path / "issuing.pem").is_file()
 
     def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = URL) -> None:
-        """Makes the root, the issuing authority and the server's own certificate. Raises ValueError if the folder has a
-        PKI already, or if `address` is no address.
+        """Makes the root, the issuing authority, the server's own certificate and two empty revocation lists. The
+        server's certificate is for `hosts` and for the loopback names. Raises ValueError if the folder has a PKI
+        already, or if `address` is no address.
 
-        Certificates contain `address`, at which a sandbox with this PKI serves their files.
-        """
+        Certificates contain `address`, at which a sandbox with this PKI serves their files."""
         if self.is_made():
             raise ValueError(f"{self.path} holds a PKI already")
         if BASE.match(address) is None:
@@ -95,7 +96,8 @@ class Folder:
         return self.path / f"{place}.pem"
 
     def revoke(self, certificate: x509.Certificate, now: datetime) -> None:
-        """Adds a certificate to the revocation list. Running servers notice the changed file."""
+        """Adds a certificate to the revocation list of the issuing authority, unless it is there already. Running
+        servers notice the changed file."""
         before = self.read_revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
             revoked = make_revocation_list(self.read_issuing(), now, before, certificate.serial_number)

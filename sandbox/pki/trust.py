@@ -53,7 +53,8 @@ class Trust:
         self._bearers: OrderedDict[x509.Certificate, Bearer] = OrderedDict()
 
     def judge(self, certificate: x509.Certificate, kind: str, at: datetime) -> Bearer:
-        """Returns the bearer of a certificate of that kind. Raises Untrusted with the first reason against it."""
+        """Returns the bearer of a certificate that is valid at the time `at` and of the type `kind` (QWAC or QSealC).
+        Raises Untrusted with the first reason against the certificate."""
         bearer = self._bearers.get(certificate)
         if bearer is None:  # only these checks are cached, because their result does not change with time
             self._demand_chain(certificate)
@@ -83,7 +84,8 @@ class Trust:
             raise Untrusted("it is an authority's own, not a client's")
 
     def _read_revocations(self) -> dict[int, datetime]:
-        """Returns the dates of revocation by serial number. Raises Untrusted if the revocation list cannot be read."""
+        """Returns the dates of revocation by serial number. Reads the revocation list only if its file has changed.
+        Raises Untrusted if the list cannot be read, is damaged, or is not signed by the issuing authority."""
         try:
             changed_at = (self.folder.path / "crl.pem").stat().st_mtime_ns
             if changed_at == self._list_changed_at:
@@ -162,7 +164,7 @@ def read_bearer(certificate: x509.Certificate) -> Bearer:
 
 
 def parse_certificate(content: bytes) -> x509.Certificate:
-    """Reads PEM or DER. Raises Untrusted if it is neither."""
+    """Reads a certificate in PEM or DER. Raises Untrusted if the content is neither."""
     is_pem = content.lstrip().startswith(b"-----BEGIN")
     load = x509.load_pem_x509_certificate if is_pem else x509.load_der_x509_certificate
     return parse_part("it is no X.509 certificate: it", lambda: load(content))

@@ -84,8 +84,9 @@ class BankFixture:
 
     def client(self, client_id: str = "demo-tpp", secret: str = "demo-secret", **more: Any) -> Client:
         """Returns a reference client with these credentials. `more` are further arguments of Client, such as
-        `redirect_uri`, `language` or `vendor`. Unless they say otherwise, the client follows the settings of this
-        world. If the bank demands signatures, it signs, and the public key is registered for it."""
+        `redirect_uri` or `language`. Unless `more` has `vendor` or `manual`, the client follows the settings of this
+        world. If the bank demands signatures and `more` has no `signer`, the client signs with a new key, and the
+        public key is registered at the bank."""
         content: dict[str, Any] = {}
         settings = self.settings()
         if not more.keys() & {"vendor", "manual"}:
@@ -133,7 +134,8 @@ class BankFixture:
 
     @property
     def findings(self) -> Rows:
-        """The findings of the referee. A suppressed finding has a `reason`."""
+        """Returns the findings of the referee: mistakes of clients in the calls of this world. A suppressed finding has
+        a `reason`."""
         return self._fetch("/referee")["findings"]  # type: ignore[no-any-return]
 
     @property
@@ -171,8 +173,9 @@ class BankFixture:
     def fork(
         self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False
     ) -> "BankFixture":
-        """Makes an independent copy of this world, as it is now or as it was at the time `at`. Raises Refused (409) if
-        a world of that name exists, unless `replace` is true."""
+        """Makes an independent copy of this world, as it is now or as it was at the time `at`. Without `name`, the copy
+        is named after this world, with a number. Raises Refused (409) if a world of that name exists, unless `replace`
+        is true."""
         name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
         body = {"as": name} | given(replace=replace or None, at=None if at is None else time_text(at))
         self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)

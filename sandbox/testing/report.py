@@ -68,8 +68,9 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def describe_client_view(error: str | None) -> str:
-    """Returns the token and the code of the error with this name, as the client saw them. If a fault rule made the
-    reply, `error` is None, and the text is `by a rule`. An unknown name is returned as it is."""
+    """Returns the texts that the client saw in the reply with this error: the field `error` and the code. `error` is
+    the error's name in the enumeration `Error`. If a fault rule made the reply, `error` is None, and the text is `by a
+    rule`. An unknown name is returned as it is."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

@@ -58,7 +58,8 @@ def beginning_of(start: Start) -> "Beginning":
 
 
 def make_world_options(start: Start) -> dict[str, Any]:
-    """Returns the body of PUT /worlds/{name} (choice 10): scenario, seed and clock."""
+    """Returns the body of PUT /worlds/{name} (choice 10): seed, clock and scenario. For the default scenario without
+    settings, the body has no scenario, and switches the habits of customers off (`life`)."""
     content = read_scenario_content(start)
     scenario = None if content == DEFAULT else _read(start)  # the default scenario sets neither time nor seed
     clock: dict[str, Any] = {}
@@ -76,7 +77,8 @@ def make_world_options(start: Start) -> dict[str, Any]:
 
 def read_scenario_content(start: Start) -> str | dict[str, Any]:
     """Returns the name of the scenario if the start names a shipped scenario and has no settings. Otherwise returns the
-    content of a scenario with the start's settings. A shipped scenario is then extended."""
+    content of a scenario with the start's settings. This is the given content, the content of the given file (empty if
+    there is no such file), or a scenario that extends the shipped one."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:
