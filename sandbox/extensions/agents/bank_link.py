@@ -54,7 +54,8 @@ class WorldLink:
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
         """Calls a control and returns the content of the reply: JSON, a text, or None if it is empty. Raises ToolError
-        if the control refuses or the sandbox does not answer."""
+        if `body` cannot be written as JSON, if the sandbox does not answer, if the control refuses, or if the reply is
+        too long."""
         headers = {} if self._link.key is None else {"X-Sandbox-Key": self._link.key}
         try:
             content = None if body is None else json.dumps(body).encode()

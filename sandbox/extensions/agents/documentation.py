@@ -97,8 +97,8 @@ def compute_score(section: Section, weights: Mapping[str, float]) -> float:
 
 
 def cut_excerpt(text: str, sought: set[str]) -> str:
-    """Returns at most EXCERPT_MAX characters of the text. The excerpt of a longer text begins a line before the line
-    that has the most of the words `sought`."""
+    """Returns at most EXCERPT_MAX characters of the text. If the text is longer, the excerpt starts one line above the
+    line that has the most of the words `sought`."""
     if len(text) <= EXCERPT_MAX:
         return text
     lines = text.splitlines()

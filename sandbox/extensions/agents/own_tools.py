@@ -52,7 +52,7 @@ def look_around(bank: BankCaller, _: Arguments) -> ToolResult:
 
 
 def read_findings(bank: BankCaller) -> Any:
-    """Returns the findings about clients, or None if the sandbox has no referee."""
+    """Returns the findings about clients. Returns None if the call fails, as it does in a sandbox without a referee."""
     try:
         return bank.call("GET", "/referee")
     except ToolError:
@@ -61,7 +61,8 @@ def read_findings(bank: BankCaller) -> Any:
 
 def start_payment(bank: BankCaller, arguments: Arguments) -> ToolResult:
     """Initiates a payment as the demo client. If the argument `answer` says so, also signs or refuses it as the
-    customer."""
+    customer. Returns the payment's id, address and status, and hints to the next calls. Raises ToolError if the bank
+    refuses a call."""
     from sandbox.client import Client, Refused, Unreadable
 
     order = {name: arguments[name] for name in ORDER if name in arguments}

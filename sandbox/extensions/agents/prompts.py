@@ -14,8 +14,8 @@ class Prompt(NamedTuple):
     text: str
 
     def fill(self, arguments: dict[str, str]) -> str:
-        """Returns the text with the arguments in place of their names. A missing optional argument becomes
-        `(not given)`. Raises ToolError if a required argument is missing."""
+        """Returns the text with the arguments in place of their names. Cuts each argument after 200 characters. A
+        missing optional argument becomes `(not given)`. Raises ToolError if a required argument is missing."""
         for name, (about, is_required) in self.arguments.items():
             if is_required and not arguments.get(name, "").strip():
                 raise ToolError(f"{name} is missing: {about}")

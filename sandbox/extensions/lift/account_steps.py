@@ -124,8 +124,9 @@ def read_embedded(call: RecordedCall) -> dict[str, Any]:
 
 def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
     """Adds a step that books transactions on the account that `call` reads, so that they fill as many pages as the
-    recording has. In the scenario, this account has no transactions yet, because the scenario adds it in place of an
-    account at another bank. `call` is the call for the first page, and `key` is the key of the next page in its reply.
+    recording has. Books at most TIMES_MAX. In the scenario, the account has no transactions yet, because the scenario
+    adds it in place of an account at another bank. `call` is the call for the first page, and `key` is the key of the
+    next page in its reply.
 
     Adds no step if the recording has calls of the controls, if the account does not replace one of another bank, if the
     call asks for another currency than EUR, or if the client did not call the next page.

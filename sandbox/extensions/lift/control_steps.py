@@ -13,8 +13,8 @@ CLIENT_FIELDS = ("client_id", "name", "roles", "active")
 
 
 def is_question(call: RecordedCall) -> bool:
-    """Whether the call only read a control, so it changed nothing and needs no step. Such a call does not count when
-    calls are grouped by time, because a tester may ask about a barrier while other calls run."""
+    """Whether the call only read a control, so it changed nothing and needs no step. Such calls are removed before
+    calls that overlap in time are grouped, because a tester may ask about a barrier while other calls run."""
     return call.path[0] == "_sandbox" and call.method in READ_ONLY
 
 

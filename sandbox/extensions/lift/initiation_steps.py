@@ -121,7 +121,8 @@ def collect_other_fields(
 
 
 def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any) -> Any:
-    """Returns a value of the same shape without personal data. Pseudonyms or placeholders replace its texts."""
+    """Returns the value of the field at `path` without personal data. A pseudonym replaces the text of a known field.
+    `make_blank` hides the value of any other field. The parts of an object are replaced one by one."""
     if isinstance(value, dict):
         return {part: hide_field(names, table, f"{path}.{part}", inner) for part, inner in value.items()}
     field = table.by_path.get(path)
@@ -182,8 +183,8 @@ def lift_unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
 
 def reach_status(lift: LiftState, subject: LiftedSubject, status: str, reason: Any) -> None:
     """Adds the steps that bring an initiation to the status that a reply shows: an act of the customer, a wait, or a
-    forced move. Adds no step if the initiation has this status already. Also adds none if the recording has calls of
-    the controls, because these calls are such steps."""
+    forced move. For PDNG, the customer's approval suffices. Adds no step if the initiation has this status already.
+    Also adds none if the recording has calls of the controls, because these calls are such steps."""
     if lift.has_controls or status == subject.status:
         return
     if status in SIGNED:

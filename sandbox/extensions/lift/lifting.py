@@ -157,9 +157,9 @@ def find_opening(record: Sequence[RecordedCall]) -> datetime:
 
 
 def find_gaps(record: Sequence[RecordedCall]) -> dict[int, str]:
-    """Returns how much time passes directly before a call, by the number of the call. A call has no entry if this time
-    is below SHORTEST_GAP, or if the clock must not move there (see `find_last_places`). Then the time is added to the
-    time before a later call. Returns an empty dictionary if a call of the recording has no time."""
+    """Returns how much time passes directly before each call, by the number of the call. A call has no entry if this
+    time is below SHORTEST_GAP, or if the clock must not move there (see `find_last_places`). Then the time is added to
+    the time before a later call. Returns an empty dictionary if a call of the recording has no time."""
     if any(call.began is None for call in record):
         return {}
     last = find_last_places(record)

@@ -1,7 +1,7 @@
 """Replaces the data of real people in the words of steps and in bulk files: names, IBANs and communications.
 
-In place of an account that pays at another bank, the scenario gets an account of its own. Steps refer to this account
-by its name. They also refer to the sandbox's own accounts by name.
+If the payer's account is at another bank, the scenario adds an account in its place. Steps refer to this account by its
+name, and also to the sandbox's own accounts.
 """
 
 import csv
@@ -44,7 +44,8 @@ class ScenarioPseudonyms(Pseudonyms):
         return self.own.get(text) or self.debtors.get(text) or self.iban(text)
 
     def iban(self, text: str) -> str:
-        """Returns the IBAN that replaces this IBAN in the scenario."""
+        """Returns the IBAN that replaces this IBAN in the scenario: the IBAN of the account that the scenario adds in
+        its place, if there is one, else a made-up IBAN. The sandbox's own IBANs stay."""
         if text in self.debtors:
             return make_belgian(BANK_CODE, FIRST_NUMBER + int(self.debtors[text].removeprefix(ELSEWHERE)) - 1)
         return super().iban(text)

@@ -64,7 +64,8 @@ class BankRecorder:
     """Passes calls to one bank, and records each call with pseudonyms and without secrets."""
 
     def __init__(self, bank: str, out: Path, context: ssl.SSLContext | bool = True) -> None:
-        """Raises RecordError for an invalid address, and OSError for a file that cannot be written."""
+        """Opens the file `out` and writes an empty recording to it. Raises RecordError if `bank` is no valid address,
+        and OSError if the file cannot be written."""
         self.address = read_bank_address(bank)
         parts = urlsplit(self.address)
         self._client = httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False)

@@ -47,8 +47,8 @@ def accounts() -> str:
 
 @pages.post("/connect")
 def connect() -> Response:
-    """Sends the customer to the bank to choose accounts. If a consent is valid, only shows the accounts, because a new
-    consent would end it."""
+    """Sends the customer to the bank to give a consent and choose accounts. If the shop has access to accounts already,
+    shows these instead, because a new consent would end the old one."""
     owner = get_visitor()
     if owner.link is None:
         consent = get_bank_client().ask(
@@ -62,7 +62,8 @@ def connect() -> Response:
 def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) -> None:
     """Handles the return of a customer who agreed at the bank. After a new consent, exchanges the code of the callback
     for tokens, and replies 400 if the callback has no code. After a second authentication there is no code, and the
-    shop keeps its tokens: the bank lets them read again."""
+    shop keeps its tokens: the bank lets them read again. If the shop has forgotten the accounts meanwhile, a second
+    authentication changes nothing."""
     if pending.renews:
         if owner.link is not None:
             owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = (
@@ -107,8 +108,9 @@ def list_entries(link: AccountLink) -> list[AccountEntry]:
 
 def read_balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
     """Returns the account with its balance. A balance that was read within the last minute is returned without a call.
-    Returns None if the bank shows the balance only after the customer has authenticated again. Raises BankSilent if the
-    reply is about another account."""
+    Returns None if the bank refuses to show the balance until the customer has authenticated again. After such a
+    refusal, makes no call as long as the address for the authentication is valid. Raises BankSilent if the reply is
+    about another account."""
     if link.balances_hidden and find_renewal(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
@@ -214,7 +216,8 @@ def read_days() -> int:
 
 def list_lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
     """Returns the lines of one page of a statement, the number of this page and of the last page, and the count of all
-    lines. The query parameter `page` chooses the page; without it, the first page is returned."""
+    lines. The query parameter `page` chooses the page. Without it, or if it is no number, this is the first page. For a
+    number that is too large, it is the last page."""
     lines = [] if statement is None else statement.lines
     text = request.args.get("page", "1")
     last = max(1, -(-len(lines) // LINES))
@@ -235,7 +238,7 @@ def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
 
 def find_renewal(link: AccountLink) -> ConsentAddresses | None:
     """Returns the address for a second authentication. Returns None if the bank asked for none, or if the address has
-    expired. Forgets an expired address."""
+    expired or expires within MARGIN. Forgets such an address."""
     if link.renewal is not None and get_bank_client().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]

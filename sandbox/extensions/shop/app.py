@@ -99,8 +99,8 @@ def callback() -> Response | tuple[str, int]:
 
 
 def receive(pending: PendingRedirect, address: str) -> str:
-    """Handles a callback, which brings a refusal, a signature or a consent. Returns the path of the page that the
-    customer sees next."""
+    """Handles a callback: the customer refused, signed a payment, gave a consent, or authenticated a second time.
+    Returns the path of the page that the customer sees next."""
     owner, order = get_visitor(), pending.order
     try:
         code = returned(address, pending.flow)
@@ -125,7 +125,7 @@ def receive(pending: PendingRedirect, address: str) -> str:
 def guard(app: Flask, client: BankClient) -> None:
     """Registers functions that run before and after each request. They find the visitor and hold the visitor's lock,
     refuse a form without its proof (a secret that other sites do not know), and set the cookie and the security
-    headers."""
+    headers. A request under another host name is redirected to the shop's own address. Static files need no visitor."""
     home, bank_address = urlsplit(client.redirect_uri), urlsplit(client.base_url)
     forms = f"'self' {bank_address.scheme}://{bank_address.netloc}"
     policy = write_policy(forms, style="'self'", script="'self'", img="'self'", connect="'self'")
@@ -168,7 +168,7 @@ def guard(app: Flask, client: BankClient) -> None:
 
 def explain_trouble(error: Exception) -> Response | tuple[str, int]:
     """Returns the page that explains an error to the visitor and says whether to try again. If the access to accounts
-    has ended (AccessEnded), also forgets its tokens. An error of a type that no case below names is raised again."""
+    has ended (AccessEnded), also forgets the tokens. Raises the error again if its type is none of the cases below."""
     match error:
         case BankBusy():
             text = say("Your bank asks for a little patience. Try again in {seconds} seconds.", seconds=error.seconds)
@@ -211,6 +211,6 @@ def show_day(text: str) -> str:
 
 
 def name_account_type(account: AccountInfo) -> str:
-    """Returns the type of an account in words. Some banks name the type by the service's word, others by the code of
-    ISO 20022."""
+    """Returns `Savings account`, or `Current account` for any other type, in the visitor's language. Some banks name a
+    savings account by the service's word, others by the code of ISO 20022."""
     return say("Savings account") if account.type in ("savings-account", "SVGS") else say("Current account")

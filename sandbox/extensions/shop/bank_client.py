@@ -40,7 +40,8 @@ class BankSilent(Exception):
 
 
 class AccessEnded(Exception):
-    """Raised if the consent expired or was withdrawn. Only the customer can give a new consent."""
+    """Raised if the bank refuses the shop's tokens for good, because the consent expired or was withdrawn. Only the
+    customer can give a new consent."""
 
 
 @dataclass
@@ -102,7 +103,7 @@ class BankClient:
 
     def ask_with(self, dated: DatedTokens, operation: str, call: Callable[[Tokens], T]) -> T:
         """Makes a call with an access token. Renews the token shortly before it expires, or if the bank refuses it.
-        Raises AccessEnded if the new token is refused too, or if the consent has ended."""
+        Raises AccessEnded if the bank refuses the renewal or the new token too, or if the consent has ended."""
         try:
             if self.now() >= dated.since + timedelta(seconds=dated.tokens.expires_in) - RENEW_BEFORE:
                 self.renew(dated)

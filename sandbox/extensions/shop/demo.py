@@ -64,8 +64,8 @@ class Demo:
         return read_machine_time() + self._ahead
 
     def bar(self) -> tuple[str, str] | None:
-        """Returns the bank's time and its rate as texts. The rate is an empty text at normal speed. Returns None if the
-        bank does not answer."""
+        """Returns two texts: the bank's time, and its rate. The rate is an empty text at normal speed, and says so if
+        the clock is frozen. Returns None if the bank does not answer."""
         try:
             clock = self.controls.clock.get()
         except NO_REPLY:
@@ -90,8 +90,8 @@ class Demo:
         return go(self.console)
 
     def send_back(self, initiation: Initiation) -> bool:
-        """Sends the money back to the customer's account, as the shop's own bank does in a refund. Returns whether this
-        succeeded."""
+        """Sends the money of a payment back to the customer's account, as the shop's own bank does in a refund. Returns
+        whether this succeeded."""
         try:
             self.controls.call("POST", f"/payments/{initiation.payment_id}/return", {"reason": REFUND_REASON})
         except NO_REPLY:
@@ -119,8 +119,8 @@ class Demo:
 
 
 def add_language(response: Response, pages: str) -> Response:
-    """If the response redirects to the bank's pages, appends the language that the visitor chose at the shop to the
-    address. Returns other responses unchanged."""
+    """If the response redirects to the bank's pages, and the visitor has chosen a language at the shop, adds this
+    language to the address. Returns any other response unchanged."""
     address = response.headers.get("Location", "")
     if address.startswith(pages) and "visitor" in g and g.visitor.language:
         response.headers["Location"] = f"{address}{'&' if '?' in address else '?'}lang={g.visitor.language}"
@@ -131,7 +131,8 @@ def add_language(response: Response, pages: str) -> Response:
 
 
 class DemoStep(NamedTuple):
-    """A step of the tour: its title, what to do, what a presenter can say meanwhile, and when it is done."""
+    """A step of the tour: its title, what to do, what a presenter can say meanwhile, the page to do it on, and when it
+    is done."""
 
     title: str
     about: str

@@ -40,7 +40,8 @@ def shelf() -> str:
 @pages.post("/basket")
 def put() -> Response:
     """Adds one piece of a good to the basket. If the form has a count, sets the number of pieces to this count instead;
-    a count of 0 takes the good out. A basket has at most COUNT_MAX pieces of a good."""
+    a count of 0 takes the good out. A basket has at most COUNT_MAX pieces of a good. Replies 404 if the shop does not
+    sell the good."""
     code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)

@@ -99,8 +99,9 @@ def find_progress(order: ShopOrder, now: datetime) -> OrderProgress:
 
 
 def compute_next_question(order: ShopOrder, now: datetime) -> int | None:
-    """Returns the seconds after which the page should ask for the status again. Returns None if the status cannot
-    change any more, if only a new payment helps, or if the page has asked often enough."""
+    """Returns the seconds after which the page should ask for the status again. Returns None if the order has no
+    payment, if the status cannot change any more, if the address for signing expired unused, or if the page has asked
+    often enough."""
     attempt = order.last
     if attempt is None or attempt.is_final or (attempt.is_unsigned and attempt.is_expired(now)):
         return None
@@ -167,11 +168,11 @@ def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
 
 
 def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
-    """Handles the return of a customer who signed. Exchanges the code for tokens and reads the payer's name and account
-    with them. The page shows both.
+    """Handles the return of a customer who signed. Exchanges the code of the callback for tokens, and reads the payer's
+    name and account with them, because the page shows both.
 
-    If this fails, the order goes on without them, because the payment itself needs no tokens. They are not stored
-    either if the details of the payment differ from the order.
+    Name and account stay unknown if the callback has no code, if a call fails, or if the details of the payment differ
+    from the order. The order goes on then too, because the payment itself needs no tokens.
     """
     attempt = find_attempt(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
@@ -216,8 +217,8 @@ def may_be_refunded(order: ShopOrder) -> bool:
 
 
 def send_refund(bank: BankClient, order: ShopOrder) -> bool:
-    """Sends the money back through the shop's own bank, which is another bank than the customer's. Returns whether this
-    succeeded."""
+    """Sends the money of an order back by `bank.send_back`. Returns whether this succeeded. Returns False without
+    sending if the shop cannot send money back, or if the order may not be refunded."""
     if bank.send_back is None or not may_be_refunded(order):
         return False
     attempt = order.attempts[-1]

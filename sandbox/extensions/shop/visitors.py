@@ -193,8 +193,8 @@ def say(text: str, **facts: object) -> str:
 
 
 def choose_bank_language() -> str:
-    """Returns the language for the bank's pages: the language of the shop's page if the bank has it, or else the one of
-    the bank's languages that the browser prefers."""
+    """Returns the language for the bank's pages: the language of the shop's page if the bank has it, else the one of
+    the bank's languages that the browser prefers, else the bank's first language."""
     page = choose_page_language()
     return page if page in SCREENS else request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
