@@ -205,8 +205,9 @@ class Utf8Converter:
 
 
 def find_encoding(start: bytes) -> str:
-    """Returns the codec of a file. Raises UndecodableError if the declared encoding is unknown, or does not match the
-    first bytes of the file."""
+    """Returns the codec of a file that begins with `start`. If the file declares no encoding, this is the codec of its
+    byte order mark, or UTF-8 without a mark. Raises UndecodableError if the declared encoding is unknown, or does not
+    match the first bytes of the file."""
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
     match = DECLARED.match(start.decode(marked or "latin_1", "replace"))
     if match is None:

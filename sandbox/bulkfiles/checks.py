@@ -152,8 +152,8 @@ def read_creditor_reference(text: str) -> str | None:
 
 
 def find_repetition(transfer: TransferText, earlier: set[str]) -> Iterator[Fault]:
-    """Yields a fault if an earlier transfer of the file has the same identification. Adds the identification to
-    `earlier`."""
+    """Yields a fault if an earlier transfer of the file has the same identification. NOT_PROVIDED may occur repeatedly.
+    Adds the identification to `earlier`."""
     text = transfer.endtoend_identification
     if text in earlier and text != NOT_PROVIDED:
         yield "endtoend_identification", "DUPLICATE_ENDTOEND", f"{text} occurs before in the file"
@@ -227,7 +227,8 @@ def _find_slash_fault(text: str) -> str | None:
 
 
 def find_forbidden_character(text: str) -> str | None:
-    """Returns the first character that is not in the SEPA set and not a Latin letter with or without marks, or None."""
+    """Returns the first forbidden character of a text, or None. Permitted are the SEPA set, Latin letters with or
+    without marks, tabs and line breaks."""
     if USUAL_TEXT.fullmatch(text):
         return None
     after_letter = False
@@ -375,8 +376,9 @@ class BatchDraft:
         self.refused.append(RefusedTransfer(transfer.place, name, tuple(codes), findings))
 
     def close(self) -> BatchReport | RefusedBatch:
-        """Returns the batch, which is valid or refused. If the batch is refused only because of some transfers, `rest`
-        is the batch without them."""
+        """Returns the batch, which is valid or refused. If only some transfers have faults, the refused batch has the
+        batch without them as `rest`. If the batch itself has faults, or no transfer is valid, it has no `rest`, but its
+        valid and its faulty transfers."""
         transfers, refused = tuple(self.transfers), tuple(self.refused)
         total = sum((transfer.amount.number for transfer in transfers), Decimal(0))
         head = (self.place, self.name, self.debtor_iban, self.debtor_currency, self.execution_date, self.batch_booking)

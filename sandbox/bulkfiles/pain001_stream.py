@@ -87,8 +87,9 @@ class RepeatedElements:
     has_other: bool = False  # whether an element of another name was kept
 
     def remove_before(self, child: Any) -> None:
-        """Removes the elements between the last kept element and `child`. Keeps the first child of all, with the least
-        content that the schema accepts. Also keeps one element of another name, so that the schema refuses it."""
+        """Called for each child in turn. The first call removes no element: it replaces the content of the first child
+        by the least that the schema accepts. Each later call removes the elements between the last kept element and
+        `child`. One element of another name stays, so that the schema refuses it."""
         if self.last_kept is None:
             self.first = self.last_kept = child
             child.clear(keep_tail=True)
@@ -136,7 +137,9 @@ class ElementStream:
         self._markup = 0  # the number of tags and attributes since the last transaction or batch
 
     def read_parts(self, content: bytes, progress: Progress) -> Iterator[tuple[ElementPart, Any]]:
-        """Yields each part of the file once. A part may change when the next part is requested."""
+        """Yields each part of the file once, and the whole document at the end. A part may change when the next part is
+        requested. Calls `progress` after each piece of the file. Raises UnreadableError if the rest of the file cannot
+        be read."""
         converter = Utf8Converter()
         try:
             for start in range(0, len(content), PIECE):

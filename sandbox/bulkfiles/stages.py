@@ -69,7 +69,7 @@ def take_report(file: ReportInput, progress: Progress = ignore_progress) -> File
 
 def prepare_report(file: ReportInput, progress: Progress) -> None:
     """Makes and stores a report before the bank needs it. If this fails, ignores the error, because `take_report` will
-    raise it."""
+    raise it. Drops the oldest reports if there are more than PREPARED_MAX."""
     try:
         report = take_report(file, progress)
     except Exception:  # a bug of the sandbox
@@ -84,5 +84,6 @@ def is_prepared(file: ReportInput) -> bool:
 
 
 def is_large(packed: bytes) -> bool:
-    """Whether reading the file takes so long that it would delay other calls."""
+    """Whether the unpacked file has more than LARGE_BYTES. Reading such a file takes so long that it would delay other
+    calls."""
     return len(zlib.decompressobj().decompress(packed, LARGE_BYTES + 1)) > LARGE_BYTES

@@ -1,7 +1,8 @@
 """The status report of a validated bulk file: pain.002 for a pain.001, csv with the same facts for a csv (choice 14).
 
 The bank's statuses become those of ISO 20022. A file or batch whose transactions do not all have the same status is
-PART. pain.002.001.03 has no status for a cancelled file, so it is RJCT, with DS02 unless the bank gave another reason.
+PART. pain.002.001.03 has no status for a cancelled file or batch. Its status there is RJCT, with the reason DS02 unless
+the bank gave another reason.
 
 A report of 100,000 transactions has 25 MB, so the functions yield it piece by piece.
 """
@@ -138,7 +139,7 @@ def make_batch_line(item: BatchStatus) -> ReportLine:
 
 
 def make_transaction_lines(item: BatchStatus) -> Iterator[ReportLine]:
-    """Yields the transactions of a batch in the order of the file."""
+    """Yields a line for each transaction of a batch, in the order of the file."""
     content, status = find_content(item.batch), ISO_STATUSES[item.status]
     counts = Counter({status: 1})
     valid = (
@@ -162,8 +163,8 @@ def find_content(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatc
 
 
 def count_transactions(item: BatchStatus) -> Counter[str]:
-    """Returns the number of transactions of a batch by status. Also counts transactions of which only the number is
-    stored, as earlier versions of the sandbox did."""
+    """Returns the number of transactions of a batch by status. A batch that an earlier version of the sandbox stored
+    may have only the number of its transactions. These are counted too."""
     content = find_content(item.batch)
     refused = len(content.refused)
     of_all = max(item.batch.number_of_transactions, len(content.transfers) + refused)
@@ -190,8 +191,9 @@ def _list_reasons(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
 
 
 def _list_end_reasons(status: Status, reason: str | None) -> tuple[StatusReason, ...]:
-    """Returns the reason for which the file or batch ended or waits, as a tuple. The tuple is empty if there is
-    none."""
+    """Returns the reason for which the file or batch ended or waits, as a tuple. If it ended and the bank gave no
+    reason, this is CANCELLED for a cancelled one, else NOT_GIVEN. The tuple is empty if it has not ended and there is
+    no reason."""
     if reason is None and status in ENDED:
         reason = CANCELLED if status is Status.CANC else Reason.NOT_GIVEN.code
     return () if reason is None else (StatusReason(_convert_code(reason)),)
@@ -231,7 +233,8 @@ def write_pain002(file: FileStatus) -> Iterator[str]:
 
 
 def _write_status(line: ReportLine, status_name: str) -> str:
-    """Returns the XML elements about a file or a batch: number, sum, status, reasons and counts."""
+    """Returns the XML elements about a file or a batch: number, sum, status, reasons and counts. Leaves out a number of
+    0, and a sum that is missing or has too many digits."""
     number = _write_element("OrgnlNbOfTxs", str(line.number)) if line.number else ""
     total = "" if line.amount is None else f"{line.amount:.2f}"
     fits = total and len(total.lstrip("-")) - 1 <= SUM_DIGITS_MAX

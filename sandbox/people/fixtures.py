@@ -343,8 +343,8 @@ def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: sha
 def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
     """Adds a habit to an account of the customer, and makes all habits of the account continue after the opening.
 
-    Raises Wrong if the customer does not own the account, if the account lacks the habit's currency, or if the
-    counterparty has an account of this bank.
+    Raises Wrong if the customer does not own the account, or has no current account and names none. Also raises it if
+    the account lacks the habit's currency, or if the counterparty has an account of this bank.
     """
     name, habit = own
     owned = {iban: account for iban, account in fixtures.accounts.items() if customer in account.owners}

@@ -186,7 +186,8 @@ class HabitAccount:
                     self.perform(books, self._rng, day, spent_on, plan)
 
     def perform(self, books: GeneratedLedger, rng: Random, day: date, spent_on: date, plan: HabitPlan) -> None:
-        """Books an occurrence of a habit on the banking day `day`. Leaves out an amount that the account cannot pay.
+        """Books an occurrence of a habit on the banking day `day`: one entry with a drawn counterparty, or one with
+        each counterparty if the habit has `each`. Leaves out an amount of 0, and one that the account cannot pay.
         `spent_on` is the day on which the card was used. It becomes the value date of a card payment."""
         habit = plan.habit
         if habit.hold and not books.covers(self.iban, habit.currency, habit.hold):
@@ -221,7 +222,9 @@ class HabitAccount:
     def _make_postings(
         self, books: GeneratedLedger, habit: Habit, amount: Money, party: Counterparty | None
     ) -> tuple[Posting, ...]:
-        """Returns the posting on this account and the opposite postings, which together sum to zero."""
+        """Returns the postings of a habit's amount, which together sum to zero. An exchange has two postings in each
+        currency. Money that the owner saves goes to the savings account, if that is open. Any other amount comes from
+        another bank, or goes to another bank."""
         owner, saves_to = self.owner.name, self.profile.saves_to
         if habit.role == EXCHANGE:  # the account exchanges its euros for its other currency
             paid = amount.convert(rate(amount.currency), "EUR")

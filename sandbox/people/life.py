@@ -176,7 +176,8 @@ class FutureHabits:
         return HabitOccurrence(make_brussels_instant(day, habit.hour), rank, day.toordinal())
 
     def _find_next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
-        """Returns the next occurrence of a habit whose days are drawn at random, starting at `slot`.
+        """Returns the next occurrence of the habit number `rank`, whose days are drawn at random. The search starts at
+        `slot`; each day has CHANCES slots.
 
         A habit that reserves money is due at the reservation, if this is after `now`. Otherwise the occurrence is due
         at its booking.

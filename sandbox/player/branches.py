@@ -62,8 +62,8 @@ class Turns:
         self._met: set[str] = set()  # barriers that are known to hold a call
 
     def let_go(self, hold: str) -> None:
-        """Called by a branch after it released a barrier. If the barrier held the call of another branch, pauses the
-        calling branch until that branch ends or is held again."""
+        """Called by a branch after it released the barrier `hold`. If this barrier held the call of another branch,
+        pauses the releasing branch until the other one ends or is held again."""
         releasing = next(branch for branch in self.branches if branch is threading.current_thread())
         self._met.discard(hold)
         freed = next((branch for branch in self.branches if branch.held_at == hold), None)
@@ -123,7 +123,7 @@ class Turns:
 def play_branches(stage: ScenarioContext, step: ScriptStep, plays: Sequence[Play]) -> Iterator[StepResult]:
     """Plays the branches of a `parallel` step. Yields the results of their steps in the order in which they ended, and
     then the result of the `parallel` step itself. If a branch raised an error, raises it in place of that last result.
-    The next step sees the last branch's reply as the last reply."""
+    For the next step, the last reply and the latest tokens are those of the last branch."""
     turns = Turns(stage, plays)
     try:
         faults = turns.run()

@@ -22,7 +22,8 @@ HTTP = range(100, 600)
 
 def compare_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
     """Compares a reply with the expectation `wish`, and yields a sentence for each difference. A number as `status` is
-    compared with the HTTP status. A text as `status` is compared with the field `status` of the body."""
+    compared with the HTTP status. A text as `status` is compared with the field `status` of the body. `headers` are
+    compared with the headers, and `list` with the whole body. Any other word is a path in the body."""
     if reply is None:
         yield "no reply came"
         return
@@ -77,7 +78,8 @@ def _expect_initiation(stage: ScenarioContext, name: Any, conditions: Content) -
 
 def _expect_account(stage: ScenarioContext, name: Any, conditions: Content) -> Iterator[str]:
     """Compares a balance with a number, with bounds (`over`, `under`), or with the balance when the script began
-    (`unchanged`, `less`, `more`). Raises ScriptFault if there is no such account or currency."""
+    (`unchanged`, `less`, `more`). Raises ScriptFault if there is no such account or currency, or if the expectation has
+    no balance or other words than balance and currency."""
     iban = stage.find_iban(str(name))
     currency = conditions.get("currency", "EUR")
     balance = stage.read_balances().get((iban, currency))
@@ -140,8 +142,9 @@ def _expect_clock(stage: ScenarioContext, wish: Any, conditions: Content) -> Ite
 
 
 def _expect_elapsed(stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
-    """Yields a difference if the bank time that passed since a captured step, or else since the script began, is not
-    the expected time. `wish` is that time, or its bounds `over` and `under`."""
+    """Yields a difference if the bank time that passed since a captured step (`since`), or else since the script began,
+    is not the expected time. `wish` is that time, or its bounds `over` and `under`. Raises ScriptFault if there are
+    conditions other than `since`, or if the start of that time is unknown."""
     if set(conditions) - {"since"}:
         raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(conditions) - {'since'})}")
     start = stage.capture(conditions["since"]).at if "since" in conditions else stage.began
@@ -163,7 +166,8 @@ def _read_span(text: Any) -> timedelta:
 
 
 def _expect_explanation(stage: ScenarioContext, name: Any, conditions: Content) -> Iterator[str]:
-    """Compares the explanation of a captured call with the expectation."""
+    """Compares the explanation of a captured call with the expectation. Raises ScriptFault if the captured step called
+    no operation of the bank."""
     reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
         raise ScriptFault(f"{name!r} was no call of the bank")
@@ -177,7 +181,8 @@ def _expect_reply(stage: ScenarioContext, name: Any, conditions: Content) -> Ite
 
 
 def _compare_values(word: str, stage: ScenarioContext, wish: Any, conditions: Content) -> Iterator[str]:
-    """Checks that all values of a list are equal (`same`), or that all are different (`differ`)."""
+    """Yields a sentence unless `wish` is a list whose values are all equal (if `word` is `same`), or all different (if
+    `word` is `differ`)."""
     if not isinstance(wish, list) or len({str(value) for value in wish}) != (1 if word == "same" else len(wish)):
         yield f"{word}: {'these differ' if word == 'same' else 'some of these are equal'}: {quote(wish)}"
 
@@ -201,5 +206,6 @@ SUBJECTS: dict[str, Check | str] = with_names(SUBJECTS_OF_CORE, "expectations")
 
 
 def expects_refusal(step_after: Content) -> bool:
-    """Whether the content of an `expect` step expects that the step before it was refused."""
+    """Whether an `expect` step with this content expects that the step before it was refused. An expectation about a
+    subject, such as `payment`, does not."""
     return is_refusal(step_after) and not any(name in step_after for name in SUBJECTS)

@@ -89,7 +89,7 @@ def write_csv(stage: ScenarioContext, content: Content) -> bytes:
 
 
 def read_raw_body(content: Content) -> tuple[bytes | None, str | None]:
-    """Returns the body of a step `call` and its media type, or None and None."""
+    """Returns the body of a step `call` and its media type. Returns None and None if the step has no body."""
     if "json" in content:
         return json.dumps(content["json"]).encode(), "application/json"
     if "form" in content:

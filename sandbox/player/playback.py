@@ -131,8 +131,9 @@ def _try(stage: ScenarioContext, step: ScriptStep, content: Content, outcome: Ou
 
 
 def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
-    """Yields a sentence for each difference from what the step expects by `refused`, `lost` and `expect`. A call must
-    succeed if neither the step nor, with `waits`, the next step expects a refusal."""
+    """Yields a sentence for each difference from what the step expects by `refused`, `lost` and `expect`. A refusal
+    that nothing expects is also a difference. `waits` is True if the next step expects a refusal of this step. For a
+    reply that is lost or cannot be read, checks only whether the step expects it by `lost`."""
     if content.get("lost"):
         if outcome.broken is None:
             yield "lost: expected a reply that is lost or cannot be read; it came"

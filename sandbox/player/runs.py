@@ -104,7 +104,7 @@ def read_file(name_or_path: str) -> Script | UnreadableFile:
 
 
 def read_script(name_or_path: str) -> Script:
-    """Returns a shipped scenario or a file as a script. Raises ScenarioErrors."""
+    """Returns a shipped scenario or a file as a script. Raises ScenarioErrors if it cannot be read."""
     scenario = load(name_or_path)
     if name_or_path in SHIPPED:
         return Script(scenario, SHIPPED[name_or_path])

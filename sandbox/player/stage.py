@@ -47,7 +47,7 @@ class Capture:
 
     def find_value(self, path: str) -> Any:
         """Returns the value of a reference `{name.path}` to this capture: a captured value, or else a field of the
-        reply. Returns None or MISSING if there is neither."""
+        reply. Returns MISSING if the reply has no such field, and None if there is no reply."""
         values: dict[str, Callable[[], Any]] = {
             "payment_id": lambda: self.initiation and self.initiation.payment_id,
             "address": lambda: self.address,
@@ -84,7 +84,8 @@ class ScenarioContext:
     numbers: Iterator[int] = field(default_factory=partial(count, 1))  # the numbers in default references
 
     def find_tpp(self, name: str | None) -> Client:
-        """Returns the TPP client of that name. For an unknown name, returns a client that is not registered."""
+        """Returns the TPP client of that name, or the demo client if `name` is None. For an unknown name, returns a
+        client that is not registered."""
         name = name or "demo-tpp"
         if name not in self._tpps:
             values, here = self.people.clients.get(name), self.controls
@@ -118,7 +119,8 @@ class ScenarioContext:
         return self.find_initiated(name)[1].reference
 
     def find_with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
-        """Returns the capture of that name and its tokens. Without a name, returns the latest capture with tokens."""
+        """Returns the capture of that name and its tokens. If `name` is None, returns the latest capture with tokens.
+        Raises ScriptFault if there are no tokens."""
         capture = self.keys if name is None else self.capture(name)
         if capture is None:
             raise ScriptFault("no step brought tokens so far")
@@ -170,7 +172,8 @@ class ScenarioContext:
         }
 
     def make_branch(self, let_go: Callable[[str], None]) -> "ScenarioContext":
-        """Returns a context for a branch of steps. It has its own connection and last reply, but the same captures."""
+        """Returns a context for a branch of steps. It has its own connection and last reply, but the same captures. It
+        calls `let_go` after a step of the branch released a barrier."""
         transport, here = RecordingTransport(self.transport.line), self.controls
         line = httpx.Client(transport=transport, timeout=here.http.timeout)
         controls = Controls(here.base_url, line, here.key)

@@ -47,8 +47,9 @@ def make_control_step(word: str) -> Callable[[ScenarioContext, Content], ClientR
 
 
 def psu(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Approves or refuses as a customer, at the address of a capture. If a bulk file has no address yet, asks for its
-    status first."""
+    """Approves or refuses as a customer, at the address of a capture, and stores the callback in the capture. If a bulk
+    file has no address yet, asks for its status first. If the captured call was refused with SCA_REQUIRED, the address
+    is the one in this refusal. Raises ScriptFault if the capture has no address."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
     capture = stage.capture(name)
@@ -106,7 +107,7 @@ def book(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def change(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Changes a customer, or with `account` an account."""
+    """Changes a customer, or with `account` an account. Raises ScriptFault if the step names neither."""
     body = _make_people_body(content)
     if "account" in body:
         iban = stage.find_iban(str(body.pop("account")))

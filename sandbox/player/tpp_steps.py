@@ -28,7 +28,8 @@ def _initiate(stage: ScenarioContext, content: Content, kind: PathKind, body: Co
 
 
 def file(stage: ScenarioContext, content: Content) -> Capture:
-    """Sends a bulk file: a shipped sample (`sample`), a text (`content`), or else a csv made of `transfers`."""
+    """Sends a bulk file: a shipped sample (`sample`), a text (`content`), or else a csv made of `transfers`. Raises
+    ScriptFault if there is no such sample."""
     product, file_content = "csv", None
     if "sample" in content:
         name = content["sample"]
@@ -90,8 +91,8 @@ def _find_reference(initiation: Initiation, content: Content) -> Reference:
 
 
 def consent(stage: ScenarioContext, content: Content) -> Capture:
-    """Asks for consent addresses. With `customer`, this customer also approves, and the code is exchanged for
-    tokens."""
+    """Asks for consent addresses. With `customer`, this customer also approves, and the code is exchanged for tokens.
+    Raises ScriptFault for a scope other than AIS and CAF."""
     scope = content.get("scope") or "AIS"
     if scope not in CONSENT_VERSIONS:
         raise ScriptFault(f"{scope!r} is no scope of a consent: AIS or CAF")
@@ -109,9 +110,9 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
 
 def token(stage: ScenarioContext, content: Content) -> Capture:
     """Exchanges the code of a callback for tokens. `of` names the step from which the customer came back, such as an
-    initiation or a consent. A capture holds the results of a step for later steps. Stores the tokens in the capture of
-    the step `of`, and returns a capture of this step with the same tokens. Raises ScriptFault if no customer came back
-    from the step `of`."""
+    initiation or a consent. Each step has a capture: its results, for later steps. Stores the tokens in the capture of
+    the step `of`, and returns the capture of the step `token` itself, with the same tokens. Raises ScriptFault if no
+    customer came back from the step `of`."""
     capture = stage.capture(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     flow = capture.flow
@@ -125,9 +126,9 @@ def token(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
-    """Refreshes the tokens in the capture of the step `of`, and returns a capture of this step with the new tokens. A
-    capture holds the results of a step for later steps. Unless `keep_old` is true, the new tokens also replace the old
-    ones in the capture of the step `of`."""
+    """Refreshes the tokens in the capture of the step `of`, and returns the capture of the step `refresh` itself, with
+    the new tokens. A capture holds the results of a step for later steps. Unless `keep_old` is true, the new tokens
+    also replace the old ones in the capture of the step `of`."""
     capture, tokens = stage.find_with_tokens(content.get("of"))
     tpp = stage.find_tpp(content.get("client", capture.client))
     newer = tpp.refresh(tokens, content.get("scope"), content.get("version"))

@@ -76,8 +76,8 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
 
 
 def escape_texts(xml: str, names: Pseudonyms) -> str | None:
-    """Replaces the attributes of the XML by pseudonyms, and escapes each `>` that does not end a tag. Returns None if a
-    `<` does not begin a usual tag."""
+    """Returns the XML with pseudonyms in place of its attributes, and with each `>` escaped that does not end a tag.
+    Returns None if a `<` does not begin a usual tag."""
     parts, end = list[str](), 0
     for tag in MARKUP.finditer(xml):
         parts += (xml[end : tag.start()], ATTRIBUTE.sub(lambda match: mask_attribute(match, names), tag[0]))

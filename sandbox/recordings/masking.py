@@ -221,8 +221,9 @@ class Masker:
         return f"{self.mask_key(name)}={self.names.secret(value) if value else ''}"
 
     def mask_digest(self, value: str, body: str, masked: str) -> str:
-        """Masks the digest in a header. A digest of the body becomes the digest of the masked body, because an IBAN in
-        a short body could be guessed from the body's digest. Any other value becomes the pseudonym of a secret."""
+        """Masks the digest in a header. `body` is the original body, and `masked` is the masked one. A digest of the
+        body becomes the digest of the masked body, because an IBAN in a short body could be guessed from the body's
+        digest. Any other value becomes the pseudonym of a secret."""
         right, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (body, masked))
         name, equals, digest = value.partition("=")
         if not equals or name.lower() not in DIGESTS:
@@ -230,9 +231,10 @@ class Masker:
         return f"{name}={digest.replace(right, other) if digest.strip(':') == right else self.names.secret(digest)}"
 
     def mask_signature(self, value: str, body: str, masked: str) -> str:
-        """Masks a signature. A JWS keeps its three segments: the contents of the head and of the payload are masked,
-        and the proof becomes the pseudonym of a secret. A payload that is the body becomes the masked body. An empty
-        payload stays empty. Any other signature becomes the pseudonym of a secret as a whole."""
+        """Masks a signature. `body` is the original body, and `masked` is the masked one. A JWS keeps its three
+        segments: the contents of the head and of the payload are masked, and the proof becomes the pseudonym of a
+        secret. A payload that is the body becomes the masked body. An empty payload stays empty. Any other signature
+        becomes the pseudonym of a secret as a whole."""
         if value.count(".") != 2:
             return self.names.secret(value)
         head, payload, proof = value.split(".")

@@ -172,8 +172,9 @@ def decode_base64(text: Any) -> str:
 
 
 def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | None, datetime | None]:
-    """Returns the time at which a call began, and the time at which its reply had arrived. A time that the recording
-    does not say is None. Both are None if `began` has no time zone. Raises ValueError for an impossible year."""
+    """Returns the time at which a call began, and the time at which its reply had arrived, `milliseconds` later. A time
+    that the recording does not say is None, and so is the second time if `milliseconds` is no number from 0 to a month.
+    Both are None if `began` has no time zone. Raises ValueError for an impossible year."""
     if began is None or began.tzinfo is None:
         return None, None
     try:
@@ -188,8 +189,8 @@ def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | No
 
 
 def find_path_at_bank(path: str) -> tuple[str, ...] | None:
-    """Returns the segments of a path below the address of a bank. Returns None if the bank's interface has no such
-    path."""
+    """Returns the segments of a path from the first segment with which a path of the bank's interface begins. The
+    segments before it belong to the address of the bank. Returns None if there is no such segment."""
     segments = [part for part in path.split("/") if part]
     start = next((at for at, part in enumerate(segments) if part in ROOTS), None)
     return None if start is None else tuple(segments[start:])

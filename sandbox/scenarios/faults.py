@@ -116,8 +116,9 @@ def _check_answer(operation: str | None, status: int) -> None:
 
 
 def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
-    """Checks a fault of a page or of a callback. Raises Wrong for a key or a status that it cannot have. Pages have
-    other statuses than the bank's interface, and a callback has no reply."""
+    """Checks a fault of a page or of a callback. Raises Wrong for a key or a status that it cannot have, for a
+    condition on the client, and for a fault of a callback without the key `callback`. Pages have other statuses than
+    the bank's interface, and a callback has no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
     keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS

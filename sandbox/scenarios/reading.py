@@ -247,8 +247,9 @@ def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...
 
 
 def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
-    """Returns the scenario that this one extends. Returns BLANK, the empty scenario, if it extends none, or after an
-    error."""
+    """Returns the scenario that this one extends. Without `extends` in the file, this is the scenario ROOT. Returns
+    BLANK, the empty scenario, for `extends: null`, and after an error. `chain` has the names of the scenarios that
+    extend this one, directly or through others. It is an error if the parent is among them."""
     extends = tree.rows.get("extends")
     place = extends.value if extends else tree
     parent = place.value if extends else ROOT

@@ -131,7 +131,8 @@ def _make_effect(rows: dict[str, Any]) -> RuleEffect | PageEffect:
 
 def _make_page_effect(rows: dict[str, Any], word: str) -> PageEffect:
     """Makes an effect on the signing page. Raises Wrong if it has a time, a status or a reason, because it happens
-    before the signature."""
+    before the signature. A close match must have the name that the payee's bank knows. Raises Wrong if this name is
+    missing there, and if any other effect has a name."""
     for name in ("on", "after", "reason"):
         if name in rows:
             raise Wrong(f"{word} happens before the signature", key=name)

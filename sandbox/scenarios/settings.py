@@ -14,8 +14,8 @@ from sandbox.reader.tree import Node, Wrong, quote, suggest
 
 
 def make_axis_shape(axis: Axis) -> shapes.Leaf:
-    """Returns the shape that reads a value of an axis. A value is a name. So a number such as 403, and null, are read
-    as the names `403` and `null`."""
+    """Returns the shape that reads a value of an axis. A value is a name. So a whole number such as 403, and null, are
+    read as the names `403` and `null`. A name that YAML reads as a boolean or a decimal number must be in quotes."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         if isinstance(node.value, dict | tuple | bool | float):

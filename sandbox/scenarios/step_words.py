@@ -26,7 +26,7 @@ REFUSALS = sorted({word for error in Error for word in error.value[1:3]} | {"acc
 
 def _read_account(node: Node, notes: shapes.Notes) -> str:
     """Returns the IBAN of an account of the bank. If the text is the name of an account that an earlier step adds,
-    returns the name."""
+    returns the name. Raises Wrong if the bank has no such account."""
     name = shapes.read_text(node)
     if name in notes.added:
         return name

@@ -28,7 +28,8 @@ REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.[^{}\s]+\}")
 
 
 class StepShape:
-    """The shape of a step: a mapping with one step word, and optionally `as`."""
+    """The shape of a step: a mapping with one step word, and optionally `as`. A word that needs no content may also
+    stand alone."""
 
     def read(self, node: Node, notes: Notes) -> ScriptStep:
         if not isinstance(node.value, dict):
@@ -192,7 +193,7 @@ def _check_expected(node: Node, notes: Notes) -> None:
 
 def step_content(step: ScriptStep) -> dict[str, Any]:
     """Returns the content of a step as a mapping. If the content is a single value, its key is the one that the step
-    word has as `bare`. Returns an empty mapping if the step has no content."""
+    word has as `bare`. Returns an empty mapping if the step has no content, or if its word has no such key."""
     if isinstance(step.content, dict):
         return step.content
     bare = STEPS[step.what].bare
