@@ -1,4 +1,5 @@
-"""Views by which a client gets tokens: GET /consent-uris (service 4.7) and POST /token (service 4.8; choice 8)."""
+"""Views of access: GET /consent-uris makes addresses at which a PSU gives a consent (service 4.7), and POST /token
+issues tokens (service 4.8; choice 8)."""
 
 from urllib.parse import parse_qsl
 
@@ -41,9 +42,10 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 
 
 def list_languages(call: Call) -> tuple[tuple[str, ...], ...]:
-    """Returns the further arguments for `consents.ask`. This is a tuple of languages if the axis `consent_languages` is
-    `each` and the caller accepts several languages. Each of them then gets an address of its own (service 4.7).
-    Otherwise there are no further arguments."""
+    """Returns the further arguments for `consents.ask`. If the axis `consent_languages` is `each`, and the caller
+    accepts several languages in which the bank has pages, there is one further argument: the tuple of these languages.
+    The bank then makes a consent address for each of them (service 4.7). In any other case there is no further
+    argument."""
     wanted_languages = read_languages(call.read_header("Accept-Language") or "")
     languages = tuple(language for language in SCREENS if language in wanted_languages)
     return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
@@ -92,9 +94,9 @@ def token(bank: Bank, call: Call) -> ReplyContent:
 
 
 def read_form(call: Call) -> dict[str, str]:
-    """Returns the fields of the form. Refuses a chunked body, an unknown grant type, and a field that comes twice.
-    Refuses a form that lacks a field which its grant type requires, or that has a field of the other grant type.
-    Ignores fields that belong to neither grant type."""
+    """Returns the fields of the form. Refuses a chunked body, a body that is not a form, and a missing or unknown grant
+    type. Refuses a known field that comes twice. Refuses a form that lacks a field which its grant type requires, or
+    that has a field of the other grant type. Ignores fields that belong to neither grant type."""
     environ = call.request.environ
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise Refusal(

@@ -91,7 +91,8 @@ def make_item(line: AccountLine) -> dict[str, Any]:
 
 
 def make_pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
-    """Returns a payment that is not booked yet as a JSON object. Its status is PDNG."""
+    """Returns a payment that is not booked yet as a JSON object. Its status is PDNG. If the axis `pending_lines` is
+    `nearly_empty`, the object has no value date."""
     item = make_item(line) | {"status": "PDNG"}
     if bank.decisions.pending_lines == "nearly_empty":
         del item["value_date"]
@@ -148,9 +149,9 @@ def account(bank: Bank, call: Call) -> Answer:
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
-    """Replies with a page of transactions. Refuses the call if the PSU must authenticate again before it can be
-    answered. The refusal usually has a new address at which the PSU does this. The axis `old_dates_without_sca` decides
-    what happens to old transactions."""
+    """Replies with a page of transactions. If the PSU must authenticate again first, refuses the call, usually with a
+    new address at which the PSU does this. If the call has an SCA token, and this bank accepts such a token for one
+    call only, returns a function that replies, because the use of the token changes the bank."""
     transaction_query, in_header = read_transaction_query(call), call.decisions.sca_token_request == "header"
     sca_token = call.read_header("SCA-Token") if in_header else call.read_query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
@@ -160,7 +161,7 @@ def transactions(bank: Bank, call: Call) -> Answer:
 
 def _use_sca_token(call: Call, transaction_query: TransactionQuery, sca_token: str) -> Answer:
     """Replies with a page of transactions to a call with an SCA token, in a bank where such a token is valid for one
-    call. If the token was used before, replies as to a call without a token."""
+    call. If the token was used before, replies as to a call without an SCA token."""
     valid_token = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
     return call.world.ask(_read_page, call, transaction_query, valid_token)
 
@@ -174,7 +175,8 @@ def demand_sca(call: Call, reason: str) -> NoReturn:
 
 def demand_sca_in_text(call: Call, reason: str) -> NoReturn:
     """Refuses the call with the status 400, because the PSU must authenticate again. The address for this is in the
-    text of the error, not in a link."""
+    text of the error, not in a link. If `demand_sca` raises another refusal than SCA_REQUIRED, that refusal is raised
+    unchanged."""
     try:
         demand_sca(call, reason)
     except Refusal as refusal:
@@ -189,9 +191,9 @@ def describe_old_authentication(bank: Bank) -> str:
 
 
 def _read_page(bank: Bank, call: Call, transaction_query: TransactionQuery, sca_token: str | None) -> Answer:
-    """Returns the reply with a page of transactions. If the PSU must authenticate again before that, returns a function
-    that makes a new address and raises the refusal, because this function only reads the bank. Raises every other
-    refusal itself."""
+    """Returns the reply with a page of transactions. If the PSU must authenticate again first, returns a function that
+    makes a new address for this and raises the refusal. A new address changes the bank, but `_read_page` may only read
+    the bank. Raises every other refusal itself."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     account_read = statements.demand_granted_account(bank, grant, logical_id)
     query = read_query(bank, grant, account_read.iban, transaction_query)
@@ -237,8 +239,8 @@ def _choose_refusal_of_old_dates(bank: Bank, psu_involved: bool) -> Callable[[Ca
 
 
 def read_transaction_query(call: Call) -> TransactionQuery:
-    """Returns the query parameters. Refuses a wrong one. Looks at the request alone, because the bank refuses a wrong
-    parameter before it checks anything about the account (choice 2)."""
+    """Returns the query parameters. Refuses wrong parameters. Looks at the request alone, because the bank refuses a
+    wrong parameter before it checks anything about the account (choice 2)."""
     date_from, date_to = _read_day(call, "date_from"), _read_day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
         raise make_invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
@@ -258,10 +260,10 @@ def read_transaction_query(call: Call) -> TransactionQuery:
 
 
 def read_query(bank: Bank, grant: Grant, iban: str, transaction_query: TransactionQuery) -> Query:
-    """Returns the query for a page. Without the parameter `next`, this is the query of a first page. With `next`, it is
-    the query that this key contains. The other parameters are then not used, but they must be valid. If the axis
-    `next_alone` is `needs_filters`, `date_from`, `date_to` and `currency` must also have the same values as for the
-    first page."""
+    """Returns the query for a page. Without the parameter `next`, makes the query of a first page from the other
+    parameters. With `next`, returns the query that is written in `next` and ignores the other parameters. As an
+    exception, under the value `needs_filters` of the axis `next_alone`, refuses `date_from`, `date_to` and `currency`
+    if they differ from those of the first page."""
     currency = transaction_query.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if transaction_query.next is not None:
         query = read_key(bank.mint, grant.consent_id, iban, transaction_query.next)

@@ -46,8 +46,8 @@ class HostOrigin(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The ways in which a header Host can name this host: with its port, and also without it if it is the usual
-        port of the scheme."""
+        """The ways in which a header Host can name this host: with its port and, if that is the usual port of the
+        scheme, also without a port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (f"{host}:{self.port}", host) if self.port == PORTS[self.scheme] else (f"{host}:{self.port}",)
 
@@ -80,9 +80,9 @@ class Hosts:
         return name in self.listed or any(entry[0] == "." and name.endswith(entry) for entry in self.listed)
 
     def lead_here(self, address: SplitResult, listens: tuple[str, ...]) -> bool:
-        """Whether an http address leads to this server. It does if it is --public-url or one of the addresses in
-        `listens`. A loopback name or a listed name also leads here, at any port, because a container or a proxy may
-        publish another port."""
+        """Whether an address of http or https leads to this server. It does if it is --public-url or one of the
+        addresses in `listens`. A loopback name or a listed name also leads here, at any port, because a container or a
+        proxy may publish another port. Raises ValueError if the port is not a number."""
         origin = find_origin(address)
         if origin is None:
             return False
@@ -123,8 +123,8 @@ def read_public_url(text: str) -> HostOrigin | None:
 
 
 def find_origin(address: SplitResult) -> HostOrigin | None:
-    """Returns the scheme, host and port of an address. Returns None if it is not an address of http or https. Raises
-    ValueError if the port is not a number."""
+    """Returns the scheme, host and port of an address. Returns None if it is not an address of http or https. An
+    IPv4-mapped IPv6 address becomes an IPv4 address. Raises ValueError if the port is not a number."""
     host = find_name(address.netloc)  # of the whole: the library reads http://[::1].evil.example/ as the host ::1
     if address.scheme not in PORTS or host is None:
         return None
@@ -187,8 +187,10 @@ def find_root(request: Request) -> str:
 
 
 def find_bank_root(request: Request) -> str:
-    """Returns the address of the bank in the world of the request. This is the address to which the request was sent,
-    unless the controls have a port of their own (choice 10)."""
+    """Returns the address of the bank's interface for the world of the request. If the controls have a port of their
+    own (choice 10), this is the address in the setting BANK. If the bank listens on every interface, this address gets
+    the host of the request. If the controls have no port of their own, this is the address to which the request was
+    sent."""
     bank: str | None = current_app.config.get(BANK)
     if bank is None:
         return find_root(request)
@@ -239,8 +241,8 @@ def explain_unregistered(request: Request, client: RegisteredClient, uri: str) -
 
 
 def is_callback_page(request: Request, uri: str) -> bool:
-    """Whether the address has the path of this world's callback page, on any host. False for an address with a
-    query."""
+    """Whether the address has the path of this world's callback page, on any host. False for an address with a query, a
+    fragment, a user name, or characters that are not printable ASCII."""
     if not uri.isascii() or not uri.isprintable() or set(uri) & set("\\@?# "):
         return False
     try:
@@ -251,8 +253,8 @@ def is_callback_page(request: Request, uri: str) -> bool:
 
 def list_own_addresses(request: Request, hosts: Hosts) -> tuple[str, ...]:
     """Returns the known addresses of this server: the address to which the caller connected, the address that the
-    server listens on, and the address of the controls if they have a port of their own. Returns none if the call did
-    not come through the server's own socket."""
+    server listens on if it is a single one, and the address of the controls if they have a port of their own. Returns
+    an empty tuple if the call did not come through the server's own socket."""
     connected_to: str = request.environ.get("sandbox.listens", str)()
     if not connected_to:
         return ()

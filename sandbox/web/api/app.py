@@ -5,15 +5,16 @@ the payment that it allows. So the checks that need the bank run together with t
 world takes the lock by `World.enter`. A read takes it by `World.ask`, which does not wait while a large bulk file is
 checked.
 
-Work that needs no lock is done before or after. Before, the checks of the request alone and the fault rules run. After,
-the function runs that a view may return in the place of a reply. It does long work, or a change that a read turned out
-to need. Then the reply is written in the form that the world's settings ask for, its record is stored, and records are
-delivered to observers. The reply is complete before it is recorded. So a failure of the record is logged and does not
-change the reply.
+Work that needs no lock is done before or after. The checks of the request alone and the fault rules run before. A view
+may return a function in the place of a reply. This function runs after the lock is released. It does long work, or a
+change that a read turned out to need. When the reply is known, it is written in the form that the world's settings ask
+for, the record of the call is stored, and records are delivered to observers. The reply is complete before the record
+is made. So a failure to record the call is logged and does not change the reply.
 
-Servers may share a world in a database. `World.enter` asks the database for the acts of other servers. The first checks
-of a call depend on the settings in force. To save a query, they use the settings of the copy in memory. If that copy
-may be out of date, the database is queried, and the checks run again.
+Servers may share a world in a database. `World.enter` asks the database for the acts of other servers. But the first
+checks of a call run earlier, and depend on the settings of the world. To save a query, they use the settings of the
+world's copy in memory. If acts of other servers may have changed the outcome, the database is queried, and the checks
+run again.
 """
 
 import re
@@ -98,7 +99,7 @@ Outside = Callable[[dict[str, Any], Any], Iterable[bytes] | None]
 
 class WorldPath:
     """WSGI middleware that moves the prefix /worlds/{name} from the path to SCRIPT_NAME, so that the same routes serve
-    every world.
+    every world. But first, a function in `outside` may answer the request.
 
     It sets PATH_INFO to the path as the caller wrote it, with its percent escapes. The routes match that path. If the
     request line has an absolute address, its host replaces the header Host. A request to the host of --public-url gets
@@ -157,8 +158,9 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def read_raw_path(environ: dict[str, Any]) -> str:
-    """Returns the path as the caller wrote it, with its percent escapes. Most servers keep this path in REQUEST_URI or
-    RAW_URI. If it is missing there, or a middleware has set another path, escapes PATH_INFO again."""
+    """Returns the path as the caller wrote it, with its percent escapes, but without SCRIPT_NAME. Most servers keep
+    this path in REQUEST_URI or RAW_URI. If neither has it, or if a middleware has set another path, escapes PATH_INFO
+    again."""
     target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     plain = target.partition("?")[0]
     if plain == environ.get("PATH_INFO") and plain[:1] == "/" and "%" not in plain and not environ.get("SCRIPT_NAME"):
@@ -174,7 +176,8 @@ def read_raw_path(environ: dict[str, Any]) -> str:
 
 
 def is_decoded_to(path: str, decoded_path: str) -> bool:
-    """Whether the server decoded `path` to `decoded_path`. False means that a middleware has set another path."""
+    """Whether `decoded_path` is `path` with all, some or none of its percent escapes decoded. Slashes at the beginning
+    do not count, because some servers join them. False means that a middleware has set another path."""
     decoded = decode(path)
     return decoded_path in (path, decoded) or decoded.lstrip("/") in (
         decoded_path.lstrip("/"),
@@ -281,10 +284,10 @@ def is_beside_bank(environ: dict[str, Any]) -> bool:
 
 def prepare_world(worlds: WorldRegistry, trust: "Trust | None") -> None:
     """Finds the world of a call to the bank, before an unknown path is refused (choice 2). Stores the world and its
-    decisions in the environ. Does nothing for pages and controls.
+    decisions (settings and axes) in the environ. Does nothing for pages and controls.
 
-    If servers share the worlds, a call that may change the bank first gets the copy in memory without a query to the
-    database. See `answer_from_memory`.
+    If servers share the worlds, a call that may change the bank first gets the world's copy in memory, if there is one,
+    without a query to the database. See `answer_from_memory`.
     """
     environ = request.environ
     rule = get_request(environ).url_rule
@@ -375,13 +378,13 @@ def answer(view: View, call: Call) -> Response:
 
 
 def answer_from_memory(view: View, call: Call) -> Response | None:
-    """Answers a call with the first checks made on the world's copy in memory, before the database is asked for newer
-    acts.
+    """Answers a call without a query to the database before the first checks. These checks use the settings of the
+    world's copy in memory. Only `World.enter`, which runs after them, asks the database for newer acts.
 
-    Returns None if newer acts could lead to another answer, so that the call must be answered again. This is so if the
-    call was refused before it entered the world, or if the settings have changed since its first checks. It is also so
-    in a world with faults, barriers, certificates, or axes that are not at their default, because these affect the
-    first checks.
+    Returns None if newer acts could change the outcome of the first checks. The caller must then answer the call again,
+    with a query first. This is so if the call was refused before it entered the world, or if the settings have changed
+    since its first checks. It is also so in a world with faults, barriers, certificates, or axes that are not at their
+    default, because these affect the first checks.
     """
     has_entered = False
 
@@ -433,8 +436,9 @@ def answer_or_refuse(view: View, call: Call) -> Response:
 
 def complete_reply(response: Response, observers: Observers) -> Response:
     """Sets Response-ID on each reply of the bank's interface (service 4), and stores the record of the call for the
-    observers. If a barrier `before_reply` waits for this call, waits there before the reply is sent. A call of a page
-    or a control is only passed to the listeners of extensions."""
+    observers. If a tester has set a barrier `before_reply` for this call, the call waits at it before the reply is
+    sent. If no worker is free to wait, the reply is a refusal. A call of a page or a control is only passed to the
+    listeners of extensions."""
     environ = request.environ
     call: Call | None = environ.get("sandbox.call")
     if call is None and is_beside_bank(environ):
@@ -467,8 +471,8 @@ def tell_listeners(observers: Observers, response: Response) -> Response:
 
 
 def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
-    """Stores the record of the call, and delivers the records of its world if they are due. Changes the reply after its
-    record was stored. The axes that are not at their default decide how. Does not change the reply of a fault rule."""
+    """Stores the record of the call. After that, changes the reply as the axes that are not at their default ask for,
+    but never changes the reply of a fault rule. Also delivers the records of the world if they are due."""
     varied_call = call if call is not None and call.decisions.variants and "sandbox.fault" not in environ else None
     due_world = keep_record(environ, response, call, observers)
     if varied_call is not None:
@@ -481,7 +485,8 @@ def finish(environ: dict[str, Any], response: Response, call: Call | None, obser
 
 def keep_record(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> World | None:
     """Sets Response-ID on the reply and adds the record of the call to its world. Returns the world if its records must
-    be delivered to the observers now, else None."""
+    be delivered to the observers now, else None. If the record cannot be added, Response-ID is the caller's Request-ID
+    or, without a valid one, a computed id."""
 
     def keep() -> tuple[str, World | None]:
         name = environ["sandbox.world"]

@@ -51,8 +51,8 @@ DEMANDS = {
 
 
 def demand_fields(content: Mapping[str, Any], column: str) -> None:
-    """Refuses a body that lacks a field which the column requires, or has a field which the column excludes. A column
-    of the table in contract/fields.py stands for a product."""
+    """Refuses a body that lacks a field which its product requires, or has a field which its product excludes. `column`
+    is the product's column in the table of contract/fields.py."""
     for use, path, outer, inner, missing, clause in DEMANDS[column]:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
@@ -78,8 +78,9 @@ def convert_values(record: type[PaymentRequest | StandingOrderRequest], values: 
 
 
 def read_amount(amount: Mapping[str, str], product: Product, within: str = "", clause: str = "service 2.1.4") -> Money:
-    """Returns the money of an amount and its currency. Refuses a currency that the product does not accept, too many
-    decimals, and an amount that is not above 0. In an error, `within` is put before the name of the field."""
+    """Returns the money that `amount` describes by its fields `amount` and `currency`. A missing currency is EUR.
+    Refuses a currency that the product does not accept, too many decimals, and an amount that is not above 0. In an
+    error, `within` is put before the name of the field."""
     currency = amount.get("currency", EUR)
     demand_currency(f"{within}currency", currency, product, clause)
     try:
@@ -110,7 +111,8 @@ def demand_currency(field: str, currency: str, product: Product, clause: str) ->
 def read_debtor(
     values: Mapping[str, Any], product: Product, clause: str = "service 2.1.1", field: str = "debtor_account"
 ) -> Debtor | None:
-    """Reads the account that pays. Returns None if the body leaves it out."""
+    """Reads the account that pays from the field `field`. Returns None if the body leaves it out. Refuses an invalid
+    IBAN and a currency that the product does not accept."""
     if field not in values:
         return None
     debtor = values[field]
@@ -137,7 +139,8 @@ def make_not_belgian(field: str, text: str) -> Refusal:
 
 
 def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | None, money: Money, sepa: bool) -> None:
-    """Refuses a beneficiary that the product cannot pay, because of its account, bank, country or the purpose."""
+    """Refuses a beneficiary whose account, bank or country the product cannot pay. If the product is not SEPA, also
+    refuses a currency, a purpose or an address that the rules for the beneficiary's country do not permit."""
     creditors.demand_bank(creditor.iban, creditor.bic, creditor.country)
     if sepa:
         assert creditor.iban is not None
@@ -272,7 +275,8 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
 
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
     """Returns the bounds of a standing order with a variable amount: the amount that must stay on the account, and the
-    highest amount of one execution. A bound that was not sent is None."""
+    highest amount of one execution. A bound that was not sent is None. Refuses a fixed amount, a first bound below 0,
+    and a second bound that is not above 0."""
     if "amount" in amounts:
         raise make_invalid(f"{AMOUNT}.amount", "it is for FIXED only", OURS, periodic_payment_type="VARIABLE")
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None

@@ -61,7 +61,8 @@ class DateField(fields.Date):
 
 
 class NumberOrText(fields.Field[str]):
-    """A field for a JSON number or a decimal string. Its value is always a decimal string."""
+    """A field for a JSON number or a string. It reads a number as a decimal string, or as an empty text if the number
+    has too many digits. It returns a string unchanged, and leaves the check of its form to a validator."""
 
     default_error_messages = {"required": MISSING, "invalid": NOT_A_NUMBER}
 
@@ -119,7 +120,8 @@ FIRST = (
 
 
 class Strict(Schema):
-    """The base of schemas that refuse unknown fields at every depth (choice 5)."""
+    """The base of schemas that refuse unknown fields at every depth (choice 5). Among several errors, those of known
+    fields come first, and those of unknown fields follow in the order in which the fields were sent."""
 
     class Meta:
         unknown = RAISE
@@ -307,8 +309,8 @@ def _demand_single(pairs: list[tuple[str, Any]]) -> None:
 
 
 class BodyReader:
-    """Reads bodies by a marshmallow schema. A refusal of a field has the clause that the row of the body gives for this
-    field."""
+    """Reads bodies by a marshmallow schema. `body` is their description in the table of contract/fields.py. It gives
+    the clause that is named if a field is refused."""
 
     def __init__(self, schema: Schema, body: BodyRow) -> None:
         self.schema = schema
@@ -375,7 +377,8 @@ def drop_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_numbers_as_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Returns the body with a decimal string in the place of each amount that was a number."""
+    """Returns the body with decimal strings in the place of the numbers in `instructed_amount`. Returns a body without
+    this object unchanged."""
     inner = content.get("instructed_amount")
     if not isinstance(inner, dict):
         return content

@@ -57,7 +57,8 @@ def _take(call: Call) -> ReplyContent:
 
 
 def demand_dialect(call: Call, kind: Kind) -> None:
-    """Refuses a csv file if this bank does not take its separator (service 2.3)."""
+    """Refuses a csv file if this bank does not take its separator (service 2.3). The separator is the more frequent one
+    of comma and semicolon in the first row. Accepts every file that is not csv."""
     if kind != "csv":
         return
     head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
@@ -68,8 +69,9 @@ def demand_dialect(call: Call, kind: Kind) -> None:
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
-    """Refuses the file if the world or the server has no room for another waiting file. Accepts a Request-ID that was
-    used before, because an identical call is only answered again (choice 2)."""
+    """Refuses the file if the world or the server has no room for another waiting file. Does not refuse a call whose
+    Request-ID was used before. By default, such a call gets the first reply again if it is identical, and stores no
+    file (choice 2)."""
     if (call.client.id, call.request_id) in bank.asked:
         return
     bulks.demand_room(bank, size)
@@ -102,10 +104,14 @@ def list_arguments(call: Call) -> tuple[str, Kind, str, bool]:
 
 
 def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
-    """Replies with the status of a file. A file that waits for its first signature also gets an SCA address. If it has
-    no valid one, or if the axis `address_at_status` asks for a new one each time, returns a function that makes the
-    address and calls this view again. `fresh` is then the token of the new address. The reply shows this address even
-    if it has expired in the meantime."""
+    """Replies with the status of a file and of its batches. If the axis `bulks_while_rcvd` is `listed`, the reply has
+    the batches even before the file is validated, unless the file is large.
+
+    If the file waits for its first signature, the reply also has an SCA address. If the file has no valid address, or
+    if the axis `address_at_status` asks for a new one each time, returns a function. It makes a new address and calls
+    this view again, with the token of the new address as `fresh`. The reply shows the new address even if it has
+    expired in the meantime.
+    """
     client_id, kind, reference, external = list_arguments(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
@@ -148,7 +154,8 @@ def find_product(call: Call) -> Kind:
 
 
 def make_bulk_fields(bulk: BulkFile, address: str | None) -> dict[str, Any]:
-    """Returns the status of the file and of each bulk in it, with the faults that were found."""
+    """Returns the status of the file and of each bulk in it, with the faults that were found. `address` is the SCA
+    address to show, or None."""
     content: dict[str, Any] = {"payment_file_id": bulk.id, "status": bulk.status.value}
     if bulk.reason is not None:
         content["reason"] = bulk.reason

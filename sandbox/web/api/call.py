@@ -69,7 +69,7 @@ class Call:
 
     def read_query(self, name: str) -> str | None:
         """Returns a query parameter, or None if it was not sent. A parameter that was sent twice does not reach this
-        method, because the gate refuses it."""
+        method, because `check_query` refuses it."""
         return self.request.args.get(name) if self.environ.get("QUERY_STRING") else None
 
     def link(self, path: str) -> dict[str, Any]:

@@ -1,13 +1,14 @@
-"""Makes a record of each call with its reply, and delivers the records to observers: the list of calls, their contents,
-the counts, and the listeners of extensions (choice 10).
+"""Makes a record of each call with its reply, and delivers the records to observers. Observers are the list of calls,
+the store of their contents, the counts, and the listeners of extensions (choice 10).
 
-Theory. A reply must not wait for the observers, and must not change with them. So a call leaves one plain record, which
+Theory. A reply must not wait for the observers, and must not depend on them. So a call leaves one plain record, which
 waits in its world. A record is delivered at once if it is large, if the observers need the bank's day to judge it, or
 if the server writes an access log. Other records are delivered when 16 wait, when somebody reads the list of calls, or
 before an act that could change what the observers find. So the findings do not depend on when a record was delivered.
 
 Often a later call delivers the record. That call must not fail because an observer fails. So the failure of an observer
-is logged under the Request-ID of the record, and the other observers and the other records go on.
+is logged under the Request-ID of the record. The other observers still get this record, and the later records are still
+delivered.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -57,8 +58,8 @@ T = TypeVar("T")
 
 
 class CallRecord(NamedTuple):
-    """A call and the reply that was sent. It has plain values and no object of the server, so it can wait until it is
-    delivered."""
+    """A call and the reply that was sent. It has all that the observers read of the call. So it can be delivered after
+    the request has ended."""
 
     observe: Observe
     world: str  # by the name that the caller used
@@ -129,7 +130,7 @@ def record_call(observers: "Observers", world: str, environ: dict[str, Any], res
 
 def _list_facts(call: Call) -> tuple[Any, ...]:
     """Returns the last fields of the CallRecord, in their order: what the checks found out about the call, its
-    variants, and the axes that it met. Stops collecting these axes."""
+    variants, and the axes whose value the call read. Ends the collection of these axes."""
     variants = call.decisions.variants
     axes_met = frozenset(call.world.axes.end_call()) if variants else frozenset()
     client = getattr(call, "client", None)
@@ -237,14 +238,18 @@ def find_error(exchange: Exchange) -> dict[str, str | None]:
 
 
 def explain_call(bank: Bank, call: CallRecord) -> tuple[Any, ...]:
-    """Returns who called, and why the call was answered so, in the order of the fields of `Exchange`."""
+    """Returns the explanation of a call, in the order of the last fields of `Exchange`: the client, the six values of
+    `find_deciding_rule`, the axes that are not at their default and that the call read, and the values that decided a
+    refusal."""
     client_id = find_client_id(bank, call.headers, call.operation)
     return client_id, *find_deciding_rule(bank, call), list_variants_met(call), write_deciding_values(call)
 
 
 def find_deciding_rule(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
-    """Returns six values: the error, the rule that decided, its clause, the id of the subject (such as a payment), the
-    status that the subject had when the call was judged, and the title of the scenario's rule."""
+    """Returns six values: the name of the error, a sentence that says what decided the reply, the clause of this
+    decision, the id of the subject (such as a payment), the status that the subject had when the call was judged, and
+    the title of the scenario's rule that matched the subject. If there is no such rule, but a fault rule applied to the
+    call, the last value is the title of the fault rule. Any of the values but the second may be None."""
     refusal, subject_id = call.refusal, call.subject
     subject = None if subject_id is None else bank.find_subject(subject_id)
     status = rule = None
@@ -272,7 +277,8 @@ def find_judged_status(call: CallRecord, subject: Subject) -> str:
 
 
 def write_deciding_values(call: CallRecord) -> str:
-    """Returns the numbers and dates that decided a refusal, as JSON. Returns an empty text if there are none."""
+    """Returns the numbers and dates that decided a refusal, as JSON. Returns an empty text if there are none, if the
+    call was not refused, or if a fault rule applied to the call."""
     refusal = call.refusal
     if refusal is None or not refusal.decided_by or call.fault is not None:
         return ""
@@ -281,7 +287,7 @@ def write_deciding_values(call: CallRecord) -> str:
 
 def make_json_value(value: object) -> object:
     """Returns a value in a form that JSON has: an instant as text in Brussels time, an amount as text with its
-    currency."""
+    currency, and any other value that JSON lacks as text of at most TEXT_MAX characters."""
     match value:
         case bool() | int() | None:
             return value
@@ -297,8 +303,9 @@ def make_json_value(value: object) -> object:
 
 def list_variants_met(call: CallRecord) -> str:
     """Returns the axes that are not at their default and whose value the call read, as `axis=value` with blanks
-    between. The axes in EVERYWHERE always count, because every call reads them. Axes that change a setting always count
-    too, because a setting such as a time limit has its effect after the call that reads it."""
+    between. Returns an empty text if there are none. The axes in EVERYWHERE always count, because every call reads
+    them. Axes that change a setting always count too. For example, a time limit is read in one call and takes effect in
+    a later one."""
     if not call.variants:
         return ""
     axes_met = call.met | EVERYWHERE
@@ -328,7 +335,8 @@ class Content(NamedTuple):
 
 
 def make_content(seq: int, call: CallRecord, now: datetime, age: float) -> Content:
-    """Returns the contents of a call that ended `age` seconds ago. Does not copy its texts, unless they must be cut."""
+    """Returns the contents of a call that ended `age` seconds before `now`. Cuts long texts, and copies no other text.
+    Leaves out the body of a request that is longer than BODY_MAX and was refused."""
     response = call.response
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
@@ -382,5 +390,5 @@ def read_contents(world: World) -> dict[int, Content]:
 
 
 def find_content(world: World, seq: int) -> Content | None:
-    """Returns the contents of the call of that number, or None if they are no longer kept."""
+    """Returns the contents of the call with the number `seq`, or None if they are no longer kept."""
     return read_contents(world).get(seq)

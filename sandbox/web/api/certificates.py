@@ -39,7 +39,7 @@ def demand_certificate(
 ) -> None:
     """Refuses a caller whose certificate is missing, is not trusted, or lacks the PSD2 role that the call needs.
     Refuses every caller if the server was started without --pki. If the call names a client, refuses a certificate of
-    another organisation than the client's."""
+    another organisation than the client's, and a client without a registered organisation."""
     try:
         if trust is None:
             raise Untrusted("the server was started without --pki, so it trusts nobody")
@@ -57,8 +57,9 @@ def demand_certificate(
 
 
 def _read_presented(environ: dict[str, Any], settings: Decisions) -> bytes:
-    """Returns the caller's certificate in PEM or DER, from the TLS handshake or from a header. Raises Untrusted if
-    there is no certificate, or if the header does not come from a trusted proxy."""
+    """Returns the caller's certificate in PEM or DER. The setting `client_certificates` says whether it comes from the
+    TLS handshake or from a header. Raises Untrusted if there is no certificate, or if the header does not come from a
+    trusted proxy."""
     if settings.client_certificates == "tls":
         certificate = environ.get(TLS_KEY)
         if not certificate:
@@ -118,8 +119,9 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
 def seal_key(
     trust: Trust | None, client: RegisteredClient, role: str | None, now: Callable[[], datetime], der: bytes
 ) -> Key:
-    """Returns the public key of a certificate that came in the x5c of a signature. Refuses a certificate that is not a
-    trusted QSealC, that is of another organisation than the client's, or that lacks the role of the call."""
+    """Returns the public key of a certificate that came in the header `x5c` of a JWS signature. Refuses a certificate
+    that is not a trusted QSealC, that is of another organisation than the client's, or that lacks the role of the call.
+    Refuses every certificate if the server was started without --pki."""
     if trust is None:
         raise make_refusal("Signature", "the server was started without --pki, so it believes no x5c")
     try:

@@ -121,8 +121,9 @@ def make_http_refusal(error: HTTPException) -> Response:
 
 
 def make_method_refusal(allowed: list[str]) -> Refusal:
-    """Returns the refusal of a method that the path does not have (405). If the path names an unknown product, returns
-    a 404 instead, because the bank checks the path before the method (choice 2)."""
+    """Returns the refusal of a method that the path does not have (405), with the methods that it has. DELETE is not
+    among them if a payment of this product cannot be deleted (service 3.4). If the path names an unknown product,
+    returns a 404 instead, because the bank checks the path before the method (choice 2)."""
     adapter = current_app.create_url_adapter(request)
     assert adapter is not None and allowed
     name, path = adapter.match(method=allowed[0])
@@ -137,9 +138,10 @@ def make_method_refusal(allowed: list[str]) -> Refusal:
 
 
 def make_unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
-    """Makes the reply to a request that the server could not read. `refusal` is the reason, if the server knows it.
-    Without it, `status` decides, which is the status that the server chose. For a status that is not in UNREAD, the
-    server itself has failed, and the reply is a 500."""
+    """Makes the reply to a request that the server could not read. `refusal` is the reason, if the server knows it. If
+    it is None, the table UNREAD has the reason for `status`, the status that the server chose. For a status that is not
+    in the table, the server itself has failed, and the reply is a 500. Response-ID is `request_id` if that is valid,
+    else a new id."""
     error, name, reason = UNREAD.get(status, (Error.INTERNAL, "", ""))
     response = make_refusal_response(refusal or Refusal(error, input=name, why=reason))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())

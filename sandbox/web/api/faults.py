@@ -187,9 +187,9 @@ class HangingUp(Response):
 
 
 def _cut(response: Response, place: str) -> Response:
-    """Returns a reply that breaks off: before its first byte if `place` is `before`, else in the middle of its body.
-    With `reset`, the connection ends with a reset (RST). The error that ends the connection is raised while the body is
-    sent, because the framework would turn an error in the view into a 500."""
+    """Returns a reply that breaks off: before its first byte if `place` is `before`, else in the middle of its body. If
+    `place` is `reset`, the connection also ends with a reset (RST). The error that ends the connection is raised while
+    the body is sent, because the framework would turn an error in the view into a 500."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
     reset = request.environ.get("sandbox.reset")
@@ -258,17 +258,17 @@ def wait_here(event: threading.Event, seconds: float) -> None:
 
 
 class WayBack(NamedTuple):
-    """The callback address, and how often the browser visits it. If the address is None, the browser is not sent
-    back."""
+    """How the browser gets back to the TPP: the callback address, and how often the browser visits it. If the address
+    is None, the browser is not sent back."""
 
     address: str | None
     times: int = 1
 
 
 def choose_way_back(world: World, address: str) -> WayBack:
-    """Returns the way on which the browser goes back to the TPP at `address`, after the changes by extensions, fault
-    rules and axes. Waits if a fault rule delays the way back. The address of the way is None if the browser is not sent
-    back."""
+    """Returns the address to which the browser is really sent, and how often, when the bank redirects it to the
+    callback `address`. Extensions, fault rules and axes can change both. Waits if a fault rule delays the callback. The
+    returned address is None if `address` is empty, or if a fault rule or an axis loses the callback."""
     if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
     if world.decisions.extensions:

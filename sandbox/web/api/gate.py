@@ -67,7 +67,9 @@ def check_product(call: Call) -> None:
 
 def check_accept(call: Call) -> None:
     """Chooses the version that the header Accept names (service 9.1). Refuses with 406 if the operation has none of the
-    named versions. If Accept names no version, the axis `accept_without_version` decides."""
+    named versions. If Accept names no version, the axis `accept_without_version` decides between the newest version and
+    406. If the service does not list the versions of the operation, the axis `silent_versions` decides whether it has
+    several versions or only the newest."""
     header = call.environ.get("HTTP_ACCEPT")
     offered, silent = OFFERED[call.operation.name, call.path.get("product")]
     if silent and call.decisions.silent_versions == "newest_only":
@@ -117,8 +119,8 @@ def check_request_id(call: Call) -> None:
 def check_client(call: Call, bank: Bank) -> None:
     """Finds the client of the call by the header Client-ID. If the header is missing and the axis `client_id_elsewhere`
     is `optional`, finds the client by the access token. Refuses a call without a client, and a client that is not
-    registered, not active, or without the role that the call needs. Counts the call of any other client for the limit
-    per minute, and refuses a Request-ID that was used for another call."""
+    registered, not active, or without the role that the call needs. After that, counts the call for the limit per
+    minute, and refuses it if the limit is reached. Also refuses a Request-ID that was used for another call."""
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
         name = headers.find_client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
@@ -149,8 +151,9 @@ def check_host(call: Call, bank: Bank) -> None:
 
 
 def check_redirect_uri(call: Call, bank: Bank) -> None:
-    """Refuses a callback address that the client has not registered. Refuses a call without the address if the
-    operation requires one."""
+    """Refuses a callback address that is too long or that the client has not registered. Refuses a call without the
+    address if the operation requires one. For the operations in REDIRECT_URI_LISTED, the axis `redirect_uri_elsewhere`
+    decides whether they require one."""
     uri = call.environ.get("HTTP_REDIRECT_URI")
     if uri is None:
         listed = call.operation.name in REDIRECT_URI_LISTED
@@ -187,7 +190,7 @@ def check_challenge(call: Call, bank: Bank) -> None:
 def check_signature(call: Call, bank: Bank) -> None:
     """Verifies Digest, Date and Signature of initiations (choice 9). If the setting `signatures` is `strict`, refuses a
     call that lacks one of them. If it is `lenient`, verifies only the headers that were sent. If it is `off`, verifies
-    nothing."""
+    nothing. Also verifies nothing if the body is too long, because the view refuses such a body."""
     mode = call.decisions.signatures
     if mode == "off":
         return

@@ -38,8 +38,8 @@ def read_versions(header: str, vendor: str) -> tuple[int, ...]:
 
 
 def is_version_missing(header: str | None, vendor: str) -> bool:
-    """Whether the caller names no version: the header Accept is missing, or it accepts JSON, the bank's media type or
-    any media type without a version."""
+    """Whether the caller names no version. True if the header Accept is missing, or if it accepts one of these types
+    without the parameter `version`: JSON, the bank's media type, `application/*`, or `*/*`."""
     if header is None:
         return True
     ours = ("*/*", "application/*", "application/json", f"application/vnd.{vendor}.api+json".lower())

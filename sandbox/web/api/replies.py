@@ -89,7 +89,8 @@ class BulkInitiationReply(Schema):
 
 
 class ConsentAddressesReply(Schema):
-    """An entry of the list of consent addresses (service 2.5)."""
+    """An entry of the reply with consent addresses. The reply is a list with an entry for each language (service
+    2.5)."""
 
     language = fields.String(required=True)
     consent_uri = fields.String(required=True)
@@ -127,8 +128,8 @@ class ReplyContent(NamedTuple):
 
 
 def write(reply: ReplyContent, operation: str, decisions: Decisions) -> Response:
-    """Returns the response with this content. First gives the content of this operation the form that the decisions ask
-    for."""
+    """Returns the response with this content, in the form that the decisions (the bank's settings and axes) ask for.
+    FORMS has the function that makes this form for an operation. The content of other operations has only one form."""
     form = FORMS.get(operation)
     if form is not None:
         reply = form(decisions, reply)

@@ -101,7 +101,8 @@ def see_other(address: str, headers: Mapping[str, str]) -> Response:
 
 def compute_proof(session: str, purpose: str) -> str:
     """Returns the value of a hidden field that proves that a form was made for this session. Only somebody who knows
-    the session's id can compute this value."""
+    the session's id can compute this value. `purpose` says whose form it is, so that a proof for the bank's pages is
+    not valid in the console."""
     return blake2b(purpose.encode(), key=session.encode()[:64], digest_size=24).hexdigest()
 
 

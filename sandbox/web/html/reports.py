@@ -16,7 +16,8 @@ COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 class Case(NamedTuple):
-    """A test case. `outcome` is failure, error, skipped or system-out, or empty for a case that passed."""
+    """A test case. `outcome` is failure, error or skipped, or empty for a case that passed. It is system-out for a case
+    that passed with a text."""
 
     name: str
     outcome: str = ""

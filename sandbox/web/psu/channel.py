@@ -156,7 +156,7 @@ def act_on_payment(
 
 
 def read_page_number(visit: SigningVisit, name: str) -> int:
-    """Returns the page number of a list from the query, or 1 if it is missing or not a number."""
+    """Returns the page number of a list from the query, or 1 if it is missing or is not a number from 1 to 999999."""
     text = visit.request.args.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 

@@ -364,7 +364,8 @@ class SigningPage:
 
     @property
     def language(self) -> str | None:
-        """The language that the TPP asked for, else the customer's language. None if there is neither (choice 2)."""
+        """The language that the TPP asked for, else the language of the customer who logged in or, before the log-in,
+        of the customer who probably signs. None if no language is known (choice 2)."""
         likely = next((customer for customer in self.customers if customer.id == self.likely), None)
         reader = self.customer or likely
         return self.origin.language or (reader.language if reader else None)
@@ -467,8 +468,8 @@ def guess_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | No
 
 
 def _list_options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[CompartmentOption, ...]:
-    """Returns the compartments from which the customer may choose. A SEPA initiation is paid only in euro (service 2.1
-    rule 1)."""
+    """Returns the compartments from which the customer may choose, or none before the log-in. They belong to accounts
+    with online access. A SEPA initiation is paid only in euro (service 2.1 rule 1)."""
     return tuple(
         CompartmentOption(
             account, currency, bank.ledger.read_balance(*debtor), accounts.compute_available_funds(bank, debtor)
@@ -487,8 +488,9 @@ def count_seconds_until(bank: Bank, end: datetime) -> int:
 
 
 def list_methods(bank: Bank, session: Session, initiation: Initiation | None) -> MethodChoice:
-    """Returns the customer's signing methods, with the method in use and the approval that waits in an app. The offer
-    of a method says so if the bank refuses it because of a risk."""
+    """Returns the customer's signing methods, the method in use, and the approval that waits in an app. If the bank
+    refuses a method because of a risk, its offer has the reason. Before the log-in, no methods are known. If the
+    customer chose a method for another initiation in the channel, this choice and its approval do not count."""
     if session.customer is None:
         return MethodChoice()
     methods = signing_methods.list_offers(bank, SigningAttempt(session.customer, initiation, session.debtor))

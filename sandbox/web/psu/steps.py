@@ -1,8 +1,8 @@
 """The steps at an address: log in, choose accounts, read, sign or refuse (service 1, 4.7; choice 5, choice 8).
 
-A signing address and a consent address have the same steps, but the steps call other verbs of the bank: see SIGNING and
-CONSENTING. The bank decides which steps the PSU has done. A page shows the requested step, or an earlier step if that
-is not done.
+A signing address and a consent address have the same steps, but each step calls a different verb of the bank: see
+SIGNING and CONSENTING. The bank decides which steps the PSU has done. A page shows the requested step, or an earlier
+step if the PSU has not done that one.
 """
 
 from collections.abc import Callable, Mapping
@@ -64,9 +64,10 @@ class AddressSteps:
     read_choice: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # None if the page does not offer it
 
     def open_address(self, visit: SigningVisit) -> Response:
-        """Shows the first step that the PSU has not done, at most the summary. If the browser has opened this address
-        before, its session continues. But if the address now has another `state`, a new session begins. Raises Refusal
-        if the `state` is too long, or if it is missing and the bank requires it."""
+        """Shows the first step that the PSU has not done, but no step after the summary. If the browser has opened this
+        address before, its session continues. But if the query now has another `state`, a new session begins. Raises
+        Refusal if the `state` is too long. Also raises Refusal if there is neither a session nor a `state`, and the
+        bank requires a `state`."""
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
             raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")

@@ -320,9 +320,10 @@ def read_address_facts(bank: Bank, token: str) -> AddressFacts:
 
 
 def link_onward(visit: SigningVisit, ending: Ending, facts: AddressFacts) -> tuple[str, str]:
-    """Returns the link on the last page, and the key of its text. The link leads to the channel, to the first page of
-    the address, or back to the TPP. A link to the TPP has no code, error or state, because the callback has already
-    told the outcome."""
+    """Returns the link on the last page, and the key of its text. On a page of the channel, or if a further signature
+    is missing, the link leads to the channel. If the session was lost or the visit failed, it leads to the first page
+    of the address, if the visit was at one. In all other cases it leads to the TPP, or to the channel if the TPP has no
+    web address. A link to the TPP has no code, error or state, because the callback has already told the outcome."""
     if ending.words == "cosigned" or visit.request.path.startswith("/psu/channel"):
         return visit.to("/channel"), "cosigned.link"
     if ending.words in ("lost", "failed") and facts.path:
@@ -345,8 +346,9 @@ def see_file(visit: SigningVisit) -> Response:
 
 
 def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
-    """Calls the view `name`. If the view raises a Refusal or SessionLostError, returns the page that ends the visit.
-    Fault rules also apply to these pages, but not to their static files."""
+    """Calls the view `name` with the values in its path, and returns its response. If the view raises a Refusal,
+    SessionLostError or an error of the framework, returns the page that ends the visit. Fault rules also apply to these
+    pages, but not to their static files."""
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(find_world_of_request(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.faults.find_for_call("psu_page", None)
