@@ -1,5 +1,5 @@
-"""The stored values of a world that are not acts: its beginning, and the clock, faults and barriers that testers
-set."""
+"""The stored values of a world that are not acts: its beginning (the inputs from which it is made), and the clock,
+fault rules and barriers that testers set."""
 
 import zlib
 from collections import deque
@@ -47,7 +47,8 @@ class Beginning:
 
 @stored_as("ControlState")
 class ControlState(NamedTuple):
-    """The clock's pace, the fault rules and the barriers of a world. Testers set them, and they are not in its log."""
+    """The part of a world that testers control: the clock's pace, the fault rules, and the barriers, at which calls
+    wait until a tester releases them. The log of the world does not have it."""
 
     pace: Pace
     faults: OrderedFaults
@@ -59,10 +60,11 @@ def make_bank(beginning: Beginning, opening: datetime) -> Bank:
 
 
 def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
-    """Encodes a beginning and the opening, which is the bank time at which the world began. The first line is JSON with
-    the values of this world alone. The values in ALIKE follow, compressed.
+    """Encodes a beginning. `opening` is the bank time at which the world began, and is encoded too. The first line is
+    JSON with the fields that differ between worlds. The fields in ALIKE follow, compressed.
 
-    Most worlds of a server have the same values in ALIKE. So a page of 1,000 worlds decodes them once.
+    Most worlds of a server have equal values in the fields of ALIKE. So their bytes are equal too, and are decoded only
+    once for 1,000 worlds.
     """
     alike = [getattr(beginning, name) for name in ALIKE]
     own = {row.name: getattr(beginning, row.name) for row in fields(Beginning) if row.name not in ALIKE}
@@ -70,8 +72,8 @@ def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
 
 
 def _pack_alike(alike: list[Any]) -> bytes:
-    """Compresses the values of ALIKE. Caches the result for the same objects, because compressing takes most of the
-    time of making a world."""
+    """Returns the values of the fields in ALIKE, compressed. If the same objects were compressed recently, returns the
+    cached bytes, because compressing takes most of the time in which a world is made."""
     for earlier, packed_fields in tuple(_packed):
         if all(map(is_, earlier, alike)):
             return packed_fields
@@ -108,8 +110,9 @@ def _read_alike(packed_fields: bytes) -> dict[str, Any]:
 
 
 def compute_seed(seed: int, name: str) -> int:
-    """Returns the seed of a world. The world `default` has the server's seed. Every other world has a seed of its own,
-    from which the same people are generated."""
+    """Returns the seed of the world `name`. `seed` is the seed of the server, which is also the seed of the world
+    `default`. Every other world has its own seed, from which the same people are generated as from the server's
+    seed."""
     if name == "default":
         return seed
     own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
@@ -131,7 +134,8 @@ def change_seed(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
 
 
 def compute_nth_id(beginning: Beginning, number: int) -> str:
-    """Returns the id of a reply if the caller sent no id: a version 4 UUID. `number` counts the world's calls. The
-    bank's mint is not used, so later ids of the bank do not depend on such calls."""
+    """Returns the id of a call to which the caller gave no id: a version 4 UUID. The reply shows this id. `number` is
+    the number of the call in its world. The bank's own source of ids is not used, so the bank's later ids do not depend
+    on such calls."""
     text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
     return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

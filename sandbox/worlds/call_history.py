@@ -4,14 +4,15 @@ A call is added when its reply is complete, and waits. The waiting calls are lat
 observers, which are functions that record or judge calls. They are delivered once 16 wait, when somebody reads the
 calls, and before the bank changes in a way that may affect how they are judged.
 
-With a store, the calls are written within a second. Calls that are written together are a portion. An orderly end of
-the server writes all. If several servers share a store, the numbers of calls come from the database, and each server
-loads the portions of the others when somebody reads the calls.
+With a store, the calls are written within a second. Calls that are written together are a portion. When the server ends
+in an orderly way, it writes all calls. If several servers share a store, the numbers of calls come from the database,
+and each server loads the portions of the others when somebody reads the calls.
 
-An attachment is the state of another package, such as the referee. A state file has the attachments beside the calls,
-and an attachment that cannot be read is made anew. A shared database has no attachments: each server makes its own from
-the observations that are stored with the calls. The bank's money does not depend on calls and attachments, so damaged
-ones are noted and left out.
+An attachment is the state of another package, such as the referee, which checks how clients behave. A state file has
+the attachments beside the calls, and an attachment that cannot be read is made anew. A shared database has no
+attachments. There the observations of the calls, which are the referee's input, are stored with the calls, and each
+server makes its own attachments from them. The bank's money does not depend on calls and attachments, so damaged ones
+are noted and left out.
 """
 
 import pickle
@@ -75,7 +76,8 @@ class OwnerWorld(Protocol):
 
 
 class Portion(NamedTuple):
-    """Answered calls that are stored in one row. `observed` has what the referee observed of them, as bytes."""
+    """Answered calls that are stored in one row. `observed` has the observations that the referee (the check of how
+    clients behave) made of these calls, as bytes. It is empty if there are none."""
 
     number: int
     last: int  # number of the last call so far
@@ -85,7 +87,8 @@ class Portion(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredAttachments:
-    """The attachments of a world and the counts of its calls, as the store has them."""
+    """The attachments of a world, which are states of other packages, and the counts of its calls, as the store has
+    them."""
 
     made: int = 0  # calls, ever
     limits: Any = None
@@ -94,7 +97,8 @@ class StoredAttachments:
 
 
 class CallHistory:
-    """The calls of one world since it began."""
+    """The answered calls of one world, and its attachments, which are states that other packages keep for the world.
+    The oldest calls are dropped."""
 
     def __init__(self, world: OwnerWorld) -> None:
         self.touched: Callable[[CallHistory], None] = lambda history: None  # called when there is something to write
@@ -142,7 +146,8 @@ class CallHistory:
             return call
 
     def deliver(self) -> None:
-        """Passes the waiting calls to their observers, in order.
+        """Passes the waiting calls to their observers, in order. If servers share the world, first gives the calls
+        their final numbers, which come from the database.
 
         An observer's failure is logged and not raised, because it usually concerns another call than the one that
         triggers the delivery.
@@ -220,9 +225,9 @@ class CallHistory:
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
     def is_first_use(self, axis: str, operation: str) -> bool:
-        """Returns True for the first call with this pair of axis and operation, and False for each later one. So an
-        axis can affect only the first call of each operation. A state file does not store this, so the result is True
-        once more after the world was loaded again."""
+        """Returns True at the first use of this pair of axis and operation, and False at each later use. So an axis can
+        affect only the first request of an operation. If servers share the world, the database counts the uses. Else
+        they are in memory only, so after a reload of the world the next use counts as the first."""
         world = self._world
         if world.store is not None and world.is_shared:
             return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1
@@ -232,8 +237,8 @@ class CallHistory:
 
     @property
     def attachments(self) -> dict[str, Any]:
-        """The attachments by name. An attachment that was not used since the world was loaded is still its stored
-        bytes."""
+        """The attachments by name, after the waiting calls were delivered. An attachment that was not used since the
+        world was loaded is still its stored bytes."""
         with self._world.lock:
             assert self._world.bank
             self.deliver()
@@ -263,8 +268,9 @@ class CallHistory:
             self.touched(self)
 
     def take_unjudged(self) -> list[bytes]:
-        """Returns the packed observations that the attachments on this server do not include yet, and removes them from
-        the list.
+        """Returns the packed observations that the attachments on this server do not include yet. Each observation is
+        returned once. If servers share the world, first writes the observations of this server, and reads those of the
+        others.
 
         The world of a state file has such observations only if the file is a copy of a database that servers shared.
         """
@@ -417,8 +423,9 @@ def write_attachments(store: Store, row: int, attachments: StoredAttachments) ->
 
 
 def read_attachments(store: Store, row: int) -> StoredAttachments:
-    """Returns the stored attachments and counts of calls of a world. Notes damaged ones and returns empty ones instead.
-    If another version of the program or of the listening extensions stored them, returns only the counts."""
+    """Returns the stored attachments and counts of calls of a world. If they are damaged or missing, returns an empty
+    StoredAttachments, and notes the damage. If they were stored by another version of the program, or of the extensions
+    that listen to calls, leaves out the attachments."""
     rows = store.database.select("SELECT content, digest FROM aside WHERE world = ?", row)
     stored = StoredAttachments()
     for content, digest in rows:
@@ -442,7 +449,8 @@ def compute_attachments_digest() -> str:
 
 
 class CallWriter:
-    """Writes the calls of all worlds of a server, in one thread that the first call starts."""
+    """Writes the calls of all worlds of a server, in one thread. The thread starts when there is something to write for
+    the first time."""
 
     EVERY = 1.0  # seconds: what a kill may lose
     ENDS_WITHIN = 1.0  # seconds
@@ -457,7 +465,7 @@ class CallWriter:
         store.before_close.append(self.close)
 
     def touch(self, history: CallHistory) -> None:
-        """Registers a history that has something to write, and starts the thread at the first call."""
+        """Registers a history that has something to write. Starts the thread that writes, unless it runs already."""
         self._touched[id(history)] = history
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="calls", daemon=True)

@@ -67,7 +67,7 @@ class Record(Protocol):
 
     @property
     def request_id(self) -> str:
-        """The caller's id. Empty if it gave none."""
+        """The id that the caller gave to the call. Empty if the caller gave none."""
 
     @property
     def observe(self) -> "Observe":
@@ -94,7 +94,7 @@ Observe = Callable[[Any, Bank, list[NumberedCall[Any]]], None]
 class Weighed(Protocol):
     @property
     def weight(self) -> int:
-        """The bytes, approximately."""
+        """The approximate bytes of the item in memory."""
 
 
 Item = TypeVar("Item", bound=Weighed)

@@ -71,8 +71,9 @@ class WorldClock:
         self._has_time = False  # whether `_time` was read since the world was loaded
 
     def read_time(self) -> float:
-        """Returns the real time from which bank time is computed. If servers share the store, it is the database's time
-        as a query last returned it, else the machine's time."""
+        """Returns the real time from which bank time is computed. Without a store, or with a state file, this is the
+        machine's time. If servers share the store, it is the database's time as a query last returned it. If there was
+        no such query since the world was loaded, asks the database now."""
         if self._shared is None:
             return self.machine_time()
         if not self._has_time:
@@ -90,8 +91,8 @@ class WorldClock:
         self._time = max(self._time, time)
 
     def read_now(self) -> datetime:
-        """Returns bank time as computed from the pace. While a long move of the clock runs, the time of the bank itself
-        is already later."""
+        """Returns bank time as computed from the pace. During a long move of the clock, the bank itself has a later
+        time already, because the pace is set at the end of the move."""
         return self.pace.compute_time(self.read_time())
 
     def read_real_time(self) -> datetime:

@@ -62,8 +62,8 @@ def move_clock(world: World, change: ClockChange) -> None:
 
 
 def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime, float, UnreadFile | None]:
-    """Returns the new time and rate of the clock, and a large bulk file that must be read before the clock moves. The
-    file is None if there is no such file."""
+    """Returns the new time and rate of the clock, and the first large bulk file that must be read before the clock
+    moves, or None if there is no such file. Raises a Refusal if the new time is earlier than the present time."""
     world.calls.deliver()
     base, rate = change(bank.clock.now)
     if base < bank.clock.now:
@@ -72,9 +72,10 @@ def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime
 
 
 def foresee_status(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
-    """Returns the moment at which an initiation will have the status. Computes it on a copy of the bank, so that no
-    other call waits. Returns the present bank time if the initiation has the status already. Raises a Refusal if there
-    is no such initiation, or if it will not have the status within the time `within`."""
+    """Returns the bank time at which an initiation will have the status `target`. Returns the present bank time if it
+    has the status already. Computes this on a copy of the bank, so that no other call waits. First reads large bulk
+    files that are due in the time `within`. Raises a Refusal if there is no such initiation, or if it will not have the
+    status in the time `within`."""
     for _ in range(files_ahead.MOST):
         unread = world.ask(lambda bank: files_ahead.find_first_unread(bank, bank.clock.now + within))
         if unread is None:
@@ -107,7 +108,7 @@ def copy_unless_reached(bank: Bank, subject_id: str, target: Status) -> tuple[da
 
 def advance_to_status(bank: Bank, subject_id: str, target: Status, within: timedelta) -> datetime:
     """Moves this bank forward until the initiation has the status, and returns that moment. Raises a Refusal if the
-    initiation does not have the status within the time `within`."""
+    initiation does not have the status within the time `within`. Raises AbandonedError once the caller has hung up."""
     now = bank.clock.now
     until = min(now + within, LAST_MOMENT)
     for _ in stop_when_abandoned(range(bank.decisions.due_events_max), MOMENTS_AT_ONCE):
@@ -128,8 +129,8 @@ def advance_to_status(bank: Bank, subject_id: str, target: Status, within: timed
 
 
 def _describe_other_moves(facts: list[Fact]) -> str:
-    """Returns a text with the moves that happen in place of the awaited status, such as `; instead it becomes RJCT at
-    ...`. The text is empty if there are none."""
+    """Returns a text about the changes of status that happen instead of the awaited one, such as `; instead it becomes
+    RJCT at ...`. Names at most INSTEAD_MAX changes. The text is empty if there are none."""
     changes = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]

@@ -1,7 +1,8 @@
 """Counts of calls, and notes about calls. Neither the bank nor its log has them.
 
 - The calls of each client, for the limits (service 4.1: 429).
-- The axes whose decision a call has read. An axis is a point on which banks may differ.
+- The axes that calls have met. An axis is a point on which banks may differ. A call meets it by reading a decision (a
+  setting of the bank) that belongs to the axis.
 - The number, statuses and durations of each operation's calls, for monitoring.
 """
 
@@ -58,7 +59,8 @@ class Limits:
 
     def count_read(self, read_key: Read, today: date, per_day: int) -> bool:
         """Counts a read of an account while the PSU is absent, and returns True. If `per_day` such reads were counted
-        on this day already, does not count it and returns False."""
+        on this day already, does not count it and returns False. All counts begin at 0 again on a new day, and if there
+        are more than COUNTED_MAX of them."""
         client, account, operation = read_key
         read_key = client, account[:ACCOUNT_MAX], operation
         with self._lock:
@@ -111,8 +113,9 @@ def count_up(store: Store, row: int, name: str, count: int) -> int:
 
 
 class AxesMet:
-    """The axes whose decisions were read since the world was made or was last loaded from its store, and the decisions
-    that the present call of each thread has read."""
+    """The axes that the calls of a world have met since it was made or was last loaded from its store. An axis is a
+    point on which banks may differ. A call meets it by reading a decision (a setting of the bank) that belongs to the
+    axis. So this class notes the decisions that were read: in the world, and in the present call of each thread."""
 
     def __init__(self) -> None:
         self._read: set[str] = set()  # decisions
@@ -121,7 +124,8 @@ class AxesMet:
         self._first_uses: set[tuple[str, str]] = set()  # axis and operation
 
     def note(self, decision: str) -> None:
-        """Notes that a decision was read."""
+        """Notes that a decision was read: for the world, and for this thread's call if `begin_call` has begun to
+        collect."""
         self._read.add(decision)
         of_call: set[str] | None = getattr(self._call, "read", None)
         if of_call is not None:
@@ -132,7 +136,8 @@ class AxesMet:
         self._call.read = set()
 
     def end_call(self) -> set[str]:
-        """Stops collecting decisions for this thread's call, and returns those that the call has read."""
+        """Stops collecting decisions for this thread's call, and returns those that the call has read. Returns an empty
+        set if `begin_call` was not called."""
         of_call: set[str] = getattr(self._call, "read", None) or set()
         self._call.read = None
         return of_call
@@ -164,7 +169,7 @@ class AxesMet:
 
 
 class Tally:
-    """Counts of calls in all worlds, by operation."""
+    """The numbers of calls in all worlds, by operation and status, and the durations of calls, by operation."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -184,6 +189,7 @@ class Tally:
             return dict(self._calls)
 
     def copy_times(self) -> dict[str, tuple[list[int], float]]:
-        """Returns, by operation, the number of calls in each bucket of `UP_TO`, and the sum of their seconds."""
+        """Returns two facts for each operation: how many of its calls had a duration in each bucket, and the sum of the
+        durations in seconds. UP_TO has the upper bounds of the buckets. The last bucket has no bound."""
         with self._lock:
             return {name: (list(buckets), self._seconds[name]) for name, buckets in self._buckets.items()}

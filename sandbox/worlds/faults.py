@@ -40,8 +40,9 @@ class FaultAnswer:
 @stored_as("CallCondition")
 @dataclass(frozen=True, slots=True)
 class CallCondition:
-    """A condition for calls. A field that is None fits every call. The only exception is `operation`: None does not fit
-    the EDGES."""
+    """A condition for calls. A field that is None permits every call. The only exception is `operation`: None permits
+    every operation of the bank's interface, but not the two EDGES, which are the bank's page for customers and the
+    callback to the TPP."""
 
     operation: str | None = None
     client: str | None = None
@@ -52,7 +53,8 @@ class CallCondition:
 
     def fits(self, operation: str, client: str | None, now: datetime) -> bool:
         """Whether a call meets the condition, apart from `nth` and `chance`. A condition without an operation is met by
-        every operation of the bank's interface, but not by those in EDGES."""
+        every operation of the bank's interface, but not by the two EDGES, which are the bank's page for customers and
+        the callback to the TPP."""
         if self.operation != operation and (self.operation is not None or operation in EDGES):
             return False
         if self.client not in (None, client):
@@ -98,12 +100,13 @@ class ChangeRunner(Protocol):
 
 
 class FaultRules:
-    """The fault rules of a world. Counts the calls that fitted each rule, and the calls that it answered.
+    """The fault rules of a world, with two counts for each rule: the calls that fitted its condition (`met`), and the
+    calls that it answered (`answered`).
 
-    The first rule that applies answers a call, and every rule that the call fits counts it. A rule with a `chance`
-    draws from the world's seed, so the same calls in the same order get the same faults. The counts are stored before
-    the call is answered: `change` runs work under the world's lock and in a transaction of its store, and `note` marks
-    the counts as changed.
+    A rule applies to a call that fits its condition if `nth`, `chance` and `times` permit this too. The first rule that
+    applies answers the call. A `chance` is decided by a number that is computed from the world's seed, so the same
+    calls in the same order get the same faults. The counts are stored before the call is answered: `change` runs work
+    under the world's lock and in a transaction of its store, and `note` marks the counts as changed.
     """
 
     def __init__(self, change: ChangeRunner, note: Callable[[], None]) -> None:
@@ -171,8 +174,8 @@ class LineFault(NamedTuple):
 
 
 class ConnectionFault:
-    """Passes a fault of new connections, which a tester orders, to every server that listens. Each server adds a
-    listener: a function that applies such a fault for the ordered seconds."""
+    """Passes faults of new connections, which testers order, on to the running servers. Each server adds a listener: a
+    function that is called with each ordered fault and applies it to the server's new connections."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -184,8 +187,8 @@ class ConnectionFault:
         return bool(self._listeners)
 
     def add_listener(self, listener: Callable[[LineFault], None], *, tls: bool = False) -> None:
-        """Adds a function that is called with each new fault of connections. `tls`: the connections of this server use
-        TLS."""
+        """Adds a function that is called with each new fault of connections. `tls` says whether the server that adds it
+        uses TLS."""
         with self._lock:
             self._listeners.append(listener)
             self.speaks_tls = self.speaks_tls or tls
@@ -195,7 +198,7 @@ class ConnectionFault:
             self._listeners = [other for other in self._listeners if other != listener]
 
     def end(self) -> None:
-        """Makes all listeners refuse new connections from now on. Open connections continue."""
+        """Makes all servers refuse new connections from now on. Open connections continue."""
         self.order(ENDED, 0.0)
 
     def order(self, kind: str, seconds: float) -> None:

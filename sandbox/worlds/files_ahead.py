@@ -44,13 +44,14 @@ def find_first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
 
 
 def find_unread_now(bank: Bank) -> UnreadFile | None:
-    """Returns an unread file whose validation is due now, or None."""
+    """Returns the first unread large file whose validation is due at the bank's present time, or None."""
     due = bank.agenda.next_at
     return find_first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
 
 
 def read(unread: UnreadFile) -> None:
-    """Reads a file and stores its report until the validation takes it. Only one file is read at a time."""
+    """Reads a file and stores its report until the validation takes it. Does nothing if the report is stored already.
+    Only one file is read at a time."""
     with _one_at_a_time:
         if not stages.is_prepared(unread.reading):
             stages.prepare_report(unread.reading, pause)

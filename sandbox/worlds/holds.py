@@ -132,7 +132,8 @@ class Holds:
 
     def hold(self, hold: CallHold, wait: Wait) -> None:
         """Waits until the barrier is released, or for HELD_SECONDS_MAX. Runs in the thread of the call that claimed the
-        barrier. The world's lock is not held meanwhile."""
+        barrier. The world's lock is not held meanwhile. The barrier's state is `held` during the wait, and `expired` if
+        nobody released it in that time."""
         self._set_state(hold, HELD)
         hold.arrived.set()  # once every server shows it
         if self._is_shared:
@@ -155,7 +156,7 @@ class Holds:
         self._change(work)
 
     def release(self, name: str) -> None:
-        """Lets the call of a barrier continue, and removes the barrier."""
+        """Lets the call of a barrier continue, and removes the barrier. Does nothing if there is no such barrier."""
         self._change(lambda bank: self._release([name]))
 
     def release_all(self) -> None:
@@ -175,7 +176,8 @@ class Holds:
 
     def _watch(self) -> None:
         """Starts a thread that reads the barriers from the store while this server holds a call, because a tester may
-        release the call at another server. Two such threads at once do no harm."""
+        release the call at another server. If the store cannot be read or the world was dropped, the thread removes all
+        barriers, and their calls continue. Two such threads at once do no harm."""
 
         def work() -> None:
             try:

@@ -47,8 +47,8 @@ USUAL = Room()
 class MemoryBound:
     """The bound on the bytes that a server has in memory apart from its banks: calls, acts, and waiting files.
 
-    Beyond the bound, calls are dropped first, beginning with the world that was idle longest. Then the acts of the
-    largest world are compacted.
+    Beyond the bound, calls are dropped first, beginning with the world that was idle longest. If that is not enough,
+    the log of the largest world is compacted, which drops its oldest acts.
     """
 
     def __init__(self, most: int, worlds: Callable[[], Iterable[World]]) -> None:
@@ -57,15 +57,17 @@ class MemoryBound:
         self._grown = 0
 
     def count_growth(self, weight: int) -> None:
-        """Counts bytes that were added. Once a 64th of the bound was added, compares all worlds with the bound. Threads
-        do not lock the count, which only makes it inexact."""
+        """Counts bytes that were added to memory. Each time a 64th of the bound was added, calls `shed`. Threads do not
+        lock the count, so it is not exact."""
         self._grown += weight
         if self._grown >= self.most // WEIGHED_SHARE:
             self._grown = 0
             self.shed()
 
     def shed(self) -> None:
-        """Frees memory if the worlds exceed the bound."""
+        """Frees memory if the worlds exceed the bound: drops half of the calls of each world and then all, beginning
+        with the world that was idle longest, until enough is freed. If the calls are not enough, compacts the log of
+        the largest world, which drops its oldest acts."""
         worlds = [world for world in self._worlds() if world.in_memory is not None]
         excess = sum(world.weight for world in worlds) - self.most
         if excess <= 0:
@@ -100,7 +102,8 @@ class PlayedStep(NamedTuple):
 
 
 class WorldRegistry:
-    """The worlds of a server. The address without a prefix belongs to the world `default`."""
+    """The worlds of a server. A call is for the world in the prefix of its path, `/worlds/{name}`, or without this
+    prefix for the world `default`."""
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class WorldRegistry:
 
     def get(self, name: str) -> World:
         """Returns the world for a call. If there is no such world, makes it. Raises NOT_FOUND if the name is not valid,
-        or if there is no such world and worlds must be declared (choice 10)."""
+        or if there is no such world and a setting says that calls make no worlds (choice 10)."""
         world = self._find(name)
         if world is None:
             if name != "default" and self.get("default").decisions.worlds == "declared":
@@ -214,7 +217,8 @@ class WorldRegistry:
         return worlds[:most], worlds[most - 1].name if len(worlds) > most else ""
 
     def _load_row(self, row: WorldRow, time: float) -> World:
-        """Returns the world of a stored row, brought up to date. `time` is the time of a shared store."""
+        """Returns the world of a stored row, brought up to date. `time` is the present time of a shared store's
+        database."""
         assert self.store is not None
         world = self._called.get(row.name) or self._known.get(row.name)
         if world is None or world.row != row.id or (world.is_unloaded and self.store.is_shared):
@@ -374,8 +378,9 @@ class WorldRegistry:
         return self._unload(world, world.used)
 
     def _note_call(self, world: World) -> None:
-        """Notes that the world was called now. Unloads at most AT_ONCE_MAX worlds that are idle too long or exceed the
-        limit, so that no call waits long."""
+        """Notes that the world was called now. Unloads the longest idle world if it was idle for too long. If there are
+        more worlds in memory than the limit, unloads those that were idle longest, but at most AT_ONCE_MAX of them, so
+        that no call waits long."""
         now = world.used = self.machine_time()
         with self._lock:
             if not world.dropped:
@@ -393,8 +398,9 @@ class WorldRegistry:
                 return
 
     def _unload(self, world: World, used: float) -> bool:
-        """Unloads a world, unless a call comes meanwhile. Does not hold the registry's lock while it stores the world.
-        Returns whether the world was unloaded."""
+        """Unloads a world, and returns True. Returns False if the world stays in memory, for example because it was
+        called after the time `used`, or because it could not be stored. Does not hold the registry's lock while it
+        stores the world."""
         try:
             has_left = world.leave_memory(used)
         except StateFileError:  # the world stays in memory, and changes of a bank are refused from now on

@@ -127,9 +127,10 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
 
 
 def _find_fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
-    """Compares two banks: the last checkpoint with the acts after it replayed, and `bank`, which all acts gave. Reads
-    the checkpoint onto `of_checkpoint`, which is a new bank of the same world. Returns a sentence if the banks differ,
-    else None. Also returns None if there is no checkpoint that this program can read."""
+    """Checks that the last checkpoint and the acts after it give the same bank as all acts. `bank` is the bank after
+    all acts. `of_checkpoint` is a new bank of the same world, and the checkpoint is read onto it. Returns a sentence if
+    the two banks differ, else None. Also returns None if there is no checkpoint that this program can read, or if it
+    has more acts than the row of the world."""
     latest = Checkpoints(store).read(row.id, checkpoint.compute_program_digest())
     if latest is None or latest.head.acts > row.acts:
         return None

@@ -128,7 +128,8 @@ class World:
         *,
         replaces: bool = False,
     ) -> "World":
-        """Makes a world that continues from a snapshot of another world."""
+        """Makes a world that continues from a snapshot of another world, and stores it if there is a store. If the
+        store has a world of this name already, the new world replaces it if `replaces`, else WORLD_TAKEN is raised."""
         world = cls(name, machine_time, store)
         world._begin_with(snapshot, snapshot.beginning, replaces=replaces)
         return world
@@ -281,8 +282,10 @@ class World:
                 return outcome[0]
 
     def do(self, verb: Callable[..., T], *args: Any) -> T:
-        """Runs a verb on the bank, and adds the act to the log. May be called only by work that `enter` or `change`
-        runs."""
+        """Runs a verb on the bank, adds the act to the log, and returns the verb's result. If the verb raises a
+        Refusal, adds the act only if the refusal is `lasting`. Some answered calls may still wait for their observers.
+        If the verb may change how these judge the calls, the calls are delivered first. May be called only by work that
+        `enter` or `change` runs."""
         bank = self._bank
         assert bank is not None, "the world was not entered"
         if self.calls.has_waiting and (verb not in ADDING or bank.decisions.variants):
@@ -323,9 +326,9 @@ class World:
 
     def change(self, work: Callable[[Bank], T]) -> T:
         """Runs `work` on the bank, brought up to the current time, and returns its result. With a store, first stores
-        the acts and the changed controls of `work`. If `work` raises a Refusal, they are stored too, and then the
-        Refusal is raised. After any other error, the copy of a stored bank is dropped and is loaded again at its next
-        use.
+        the acts of `work`, and the clock's pace, the fault rules and the barriers if `work` changed them. If `work`
+        raises a Refusal, all this is stored too, and then the Refusal is raised. After any other error, the copy of a
+        stored bank is dropped and is loaded again at its next use.
 
         Within another call of `change`, `work` only runs: the outer call has brought the bank up to the current time,
         and stores everything at its end.
@@ -379,7 +382,8 @@ class World:
     # Reading
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a read-only function on the bank, brought up to the current time, and returns its result."""
+        """Runs a read-only function on the bank, brought up to the current time, and returns its result. Within a call
+        of `change`, which has already brought the bank up to the current time, only runs the function."""
         with self.lock:
             if self.store is not None and self._current_change is None:
                 self.store.database.demand_present()
@@ -505,8 +509,9 @@ class World:
             self._follow(self.store, update)
 
     def _follow(self, store: Store, update: WorldUpdate) -> None:
-        """Applies an update to the copy in memory. If there is no copy, or if the update does not continue from the
-        copy's position, loads the world from the store instead."""
+        """Applies `update` to the copy in memory. The update has the acts of other servers. It also has the clock's
+        pace, the fault rules and the barriers, if these were changed. If there is no copy, or if the acts cannot be
+        applied to it, loads the world from the store instead."""
         self.clock.note_time(update.time)
         if update.position == self._position and self._bank is not None:
             return
