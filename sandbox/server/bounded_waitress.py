@@ -95,7 +95,8 @@ def demand_known_expectation(value: str) -> None:
 
 
 def demand_framing(head: bytes, version: str) -> None:
-    """Refuses a head (request line and headers, as they were sent) that two programs could read differently."""
+    """Refuses a head (request line and headers, as they were sent) that two programs could read differently. Also
+    refuses a version other than HTTP/1.1 and HTTP/1.0, and an HTTP/1.1 request without Host."""
     lower = head.lower()
     if version == "1.1" and lower.count(b"\nhost:") == 1 and b"\ntransfer-encoding:" not in lower:
         return  # nearly all requests
@@ -114,8 +115,8 @@ def demand_framing(head: bytes, version: str) -> None:
 
 
 class BankParser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request. Refuses a request if two programs could disagree about where it ends. Refuses a chunked body
-    whose size line or trailer is too long."""
+    """Reads a request. Refuses a request if two programs could disagree about where it ends, if its target cannot be
+    read, or if it expects anything but 100-continue. Refuses a chunked body whose size line or trailer is too long."""
 
     completed: bool
     expect_continue: bool
@@ -431,9 +432,9 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
     _swept_at = 0.0
 
     def readable(self) -> bool:
-        """Whether a connection may be accepted. Also calls `sweep` every SWEEP_SECONDS, or sooner after SWEEP_BYTES of
-        traffic. It does so here because waitress calls this method at each turn of its loop. waitress calls its hook
-        `maintenance` only every 30 s."""
+        """Whether a connection may be accepted: there is room, or another connection that waits for a request can be
+        closed. Also calls `sweep` every SWEEP_SECONDS, or sooner after SWEEP_BYTES of traffic. It does so here because
+        waitress calls this method at each turn of its loop. waitress calls its hook `maintenance` only every 30 s."""
         now = self.clock()
         if now - self._swept_at >= SWEEP_SECONDS or self.traffic > SWEEP_BYTES:
             self._swept_at, self.traffic = now, 0

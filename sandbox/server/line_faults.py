@@ -38,8 +38,8 @@ class LineFaults:
             self._is_over = True
 
     def order(self, fault: LineFault) -> None:
-        """Begins a fault, which ends by itself after `fault.seconds`. Ignores the fault if the port is already closed
-        by an earlier fault. The kind ENDED closes the port, because the server is ending."""
+        """Begins a fault, which ends by itself after `fault.seconds`. The kind ENDED closes the port for good, because
+        the server is ending. Ignores every other fault if the port is closed or the server is ending."""
         if fault.kind == ENDED:
             self._is_ending = True
             self._wake(self._stop)

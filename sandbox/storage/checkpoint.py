@@ -100,8 +100,8 @@ class CheckpointUnpickler(pickle.Unpickler):
 
 
 def write(bank: Bank) -> Iterator[bytes]:
-    """Yields a bank as bytes, in pieces. Leaves out the past that was generated before the bank opened, because it
-    follows from the beginning. The bank must not change meanwhile.
+    """Yields a bank as bytes, in pieces. Leaves out the past that was generated before the bank opened, because it can
+    be generated again from the same seed and people. The bank must not change meanwhile.
 
     Large registers are written in slices, each with a pickle memo of its own, because freeing one large memo would stop
     every thread.
@@ -167,7 +167,8 @@ def _make_reducer(kind: type[Any]) -> Callable[[Any], Any]:
 
 
 def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
-    """Replaces the state of a bank by a written state. The bank must be new, with the beginning of the written bank."""
+    """Replaces the state of a bank by a written state. The bank must be new, and made from the same beginning (seed,
+    people, settings) as the written bank."""
     source = io.BytesIO(content) if isinstance(content, bytes) else content
     layouts = CheckpointUnpickler(source).load()
     small, ledger, bank.agenda.made, habits, slices = CheckpointUnpickler(source, layouts).load()

@@ -103,7 +103,8 @@ class Checkpoints:
 
     @staticmethod
     def _is_there(database: Database | Transaction, world: int, head: LogHead, shape: str) -> bool:
-        """Whether this checkpoint or a later one of the world was already written, perhaps by another server."""
+        """Whether the store has a later checkpoint of the world, or this checkpoint with the program digest `shape`.
+        Another server may have written it."""
         query = "SELECT acts, head, shape FROM checkpoints WHERE world = ? AND is_start = 0"
         latest = database.select(query, world)
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)

@@ -121,7 +121,9 @@ def _release(owner: Callable[[], object], registers: list[Register]) -> None:
 
 
 def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
-    """Tunes the garbage collector and the thread switches of a server process. Must be called once, at the start."""
+    """Shortens the pauses of a server process. Excludes all present objects from garbage collections, now and after
+    each full collection that takes longer than LONG_COLLECTION. Lets Python switch threads every SWITCH_SECONDS. Must
+    be called once, at the start."""
     began = 0.0
 
     def set_aside_after_long(phase: str, details: dict[str, Any]) -> None:
@@ -141,8 +143,8 @@ def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
 
 @contextmanager
 def stop_collections() -> Iterator[None]:
-    """Within the block, there are no garbage collections. At its end, a server excludes all objects from later
-    collections. Used while a bank is copied."""
+    """Within the block, there are no garbage collections. At its end, if `keep_pauses_short` was called, excludes all
+    objects from later collections. Used while a bank is copied."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -123,7 +123,9 @@ class MemoryLog:
             self._task = CheckpointTask(len(self), copy_bank(bank), self._passed)
 
     def _finish_checkpoint(self) -> None:
-        """If the checkpoint in the background is complete, drops the acts before the checkpoint that preceded it."""
+        """If the checkpoint in the background is complete, adds it to the log. If the log has an earlier checkpoint,
+        drops the acts before that one, which becomes the start of the log. Ignores a checkpoint that could not be
+        written."""
         task = self._task
         if task is None or not task.has_ended:
             return
@@ -153,8 +155,9 @@ class ReplayMismatch(Exception):
 def play(
     bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
 ) -> int:
-    """Replays acts, each at its own time. `done` is the number of acts that the bank already has. Returns `done` plus
-    the number of replayed acts. Raises ReplayMismatch if an act has another outcome than it had when it was logged."""
+    """Replays acts, each at its own time. `advance` moves the bank's clock to that time. `done` is the number of acts
+    that the bank already has. Returns `done` plus the number of replayed acts. Raises ReplayMismatch if an act has
+    another outcome than it had when it was logged."""
     for act in acts:
         done += 1
         bank.mint.salt = act.id

@@ -135,9 +135,9 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
-        """Yields a transaction. Raises AgainError if the caller should repeat the whole transaction, for example
-        because the connection broke before the commit. Raises CommitUnknownError if the connection broke during the
-        commit."""
+        """Yields a transaction, and commits its writes at the end of the block. Raises AgainError if the caller should
+        repeat the whole transaction, for example because the connection broke before the commit. Raises
+        CommitUnknownError if the connection broke during the commit."""
         with self._borrow() as connection:
             transaction = PostgresTransaction(connection)
             yield transaction
@@ -152,7 +152,8 @@ class PostgresDatabase(Database):
     @contextmanager
     def _borrow(self) -> Iterator[_BoundedConnection]:
         """Lends a connection to the block. Turns an error of the database into AgainError if repeating the block can
-        succeed, into TakenError if another transaction inserted the same row or table, and else into StateFileError."""
+        succeed, into TakenError if another transaction inserted the same row or made the same table, and else into
+        StateFileError."""
         connection = self._take()
         try:
             yield connection

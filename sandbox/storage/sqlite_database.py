@@ -126,7 +126,8 @@ class SqliteDatabase(Database):
         return float(self.select("SELECT (julianday('now') - 2440587.5) * 86400")[0][0])
 
     def demand_present(self) -> None:
-        """Raises StateFileError if the file or its write-ahead log was removed. SQLite would not notice that."""
+        """Raises StateFileError if the file or its write-ahead log was deleted, moved or replaced while it was in use.
+        SQLite would not notice that."""
         for place, opened in self._opened:
             try:
                 if os.path.samestat(place.stat(), opened):

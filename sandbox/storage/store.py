@@ -62,8 +62,8 @@ ASKED_FOR = 3.0  # seconds for which the store tries to learn whether a commit t
 
 
 class Position(NamedTuple):
-    """How far a copy in memory is: the number of the world in the store, the position in its log, and the version of
-    its pace, faults and barriers, which is their checksum."""
+    """The state that a copy of a world in memory has reached: the number of the world in the store, the position in its
+    log (`head`), and a checksum of its pace, fault rules and barriers (`version`)."""
 
     world: int
     head: LogHead
@@ -182,8 +182,9 @@ class Store:
         return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
 
     def read_rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
-        """Yields the rows of the acts after a position. Reads them in portions. Raises DamageError at the first act
-        that does not follow from the acts before it."""
+        """Yields the rows of the acts after a position. Reads them in portions. Raises ActsDeletedError if acts after
+        the position were deleted meanwhile. Raises DamageError at the first act that does not follow from the acts
+        before it."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
             rows = self.database.select(query, world, since.acts, ROWS_AT_ONCE)
@@ -197,7 +198,8 @@ class Store:
             since = ActRow(*rows[-1]).head
 
     def read_acts(self, world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
-        """Yields the acts from one position to another. Raises DamageError if the log does not lead to `until`."""
+        """Yields the acts from one position to another. Raises ActsDeletedError if some of them were deleted meanwhile.
+        Raises DamageError if the log does not lead to `until`."""
         head = since
         for row in self.read_rows(world, since) if since != until else ():
             head = row.head
@@ -229,10 +231,12 @@ class Store:
 
     @contextmanager
     def change(self, name: str, position: Position) -> Iterator[Change]:
-        """Yields a Change to which the caller adds acts, and commits it at the end of the block. If servers share the
-        store, the world is locked meanwhile. Raises NOT_FOUND if there is no world of that name.
+        """Yields a Change to which the caller adds acts, and commits it at the end of the block. `position` is the
+        position of the caller's copy of the world. If servers share the store, the world is locked meanwhile. Raises
+        NOT_FOUND if there is no world of that name.
 
-        After any other exception, the caller's copy of the bank may be wrong.
+        If the connection breaks during the commit, asks the database whether the commit took effect, and raises
+        CommitUnknownError if it did not. After any exception but NOT_FOUND, the caller's copy of the bank may be wrong.
         """
         change: Change | None = None
         began = 0.0
@@ -400,8 +404,8 @@ class Store:
             transaction.write("INSERT INTO garbage VALUES (?, ?)", world, 0.0)
 
     def _repeat(self, work: Callable[[], None]) -> None:
-        """Runs a transaction that makes or drops a world. If another server made a world of that name at the same time,
-        the second attempt finds it."""
+        """Runs a transaction that makes or drops a world. If another server makes a world of the same name at the same
+        time, runs the transaction once more, because it then finds that world."""
         try:
             self.database.repeat(work)
         except TakenError:
@@ -449,8 +453,8 @@ class Store:
         return self.database.read_time()
 
     def read_latest_time(self) -> float:
-        """Returns the latest time of the machine that replies of running worlds in a state file may have shown. Returns
-        0 if no such time is stored or if it is damaged."""
+        """Returns the time of the machine that `keep_latest_time` stored last in a state file, so that running clocks
+        do not go back behind it after a restart. Returns 0 if no time is stored, or if it is damaged."""
         rows = self.database.select("SELECT latest, mark FROM clock")
         if not rows:
             return 0.0
@@ -576,7 +580,7 @@ def compute_seal(position: Position, until: float) -> int:
 
 
 def list_columns(act: Act) -> tuple[str, str, str, bytes, int]:
-    """Returns the columns of an act's row."""
+    """Returns the columns of an act's row that do not depend on its place in the log."""
     arguments = orjson.dumps(encode_arguments(act.verb, act.arguments))
     return act.id, act.at.astimezone(UTC).isoformat(), act.verb, arguments, act.made
 

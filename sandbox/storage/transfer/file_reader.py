@@ -53,7 +53,8 @@ class ExportHead:
 
 def read_lines(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields every line of a plain or gzip file as a JSON object, with its number. If a line has a digest, checks it
-    against the lines before."""
+    against the lines before. Raises ParcelError if this check fails, if the file is too long, or if it cannot be
+    read."""
     begins = stream.read(2)
     stream.seek(0)
     source = gzip.GzipFile(fileobj=stream) if begins == GZIP else stream
@@ -82,7 +83,8 @@ def read_lines(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def read_head(row: dict[str, Any]) -> ExportHead:
     """Reads the first line of an export. It has the version of the format, the beginning of the world, and the clock
-    and fault rules at the time of the export."""
+    and fault rules at the time of the export. Raises ParcelError if this program cannot read the version, or if a value
+    is missing, of a wrong type or out of its bounds."""
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
     if row.get("version") not in form.VERSIONS_READ:
@@ -122,7 +124,8 @@ def read_head(row: dict[str, Any]) -> ExportHead:
 
 def read_people(row: dict[str, Any]) -> Fixtures:
     """Returns the people of an exported world. If the file has only the digest of people that a released program
-    shipped, returns these from the program's own fixtures."""
+    shipped, returns these from the program's own fixtures. Raises ParcelError if this program does not know the digest,
+    or if the people in the file have an invalid habit or a generated past that is too long."""
     if "whole" not in row:
         name = form.SHIPPED_FIXTURES.get(row["digest"])
         if row["fixtures"] != form.SHIPPED or name is None:

@@ -144,8 +144,9 @@ def call_row(call: Exchange) -> dict[str, Any]:
 
 
 def demand_fit(value: Any, hint: Any, place: str) -> None:
-    """Compares a value and all values inside it with the type `hint`. Raises ParcelError at the first difference. Its
-    text begins with `place`. An int fits where a float is expected."""
+    """Compares a value and all values inside it with the type `hint`, and with the bounds in bounds.py. Raises
+    ParcelError at the first value that has another type or is out of its bounds. The text of the error begins with
+    `place`. An int fits where a float is expected."""
     if hint is Any or hint is object:
         return
     origin, parts = get_origin(hint), get_args(hint)

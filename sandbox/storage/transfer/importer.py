@@ -97,8 +97,8 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
 
 
 def read_act(content: dict[str, Any], number: int) -> Act:
-    """Returns an act of the file. Raises ParcelError for an unknown verb, or for an argument of a wrong type or out of
-    its bounds."""
+    """Returns an act of the file. Raises ParcelError if the act does not have the expected number `number`, if its verb
+    is unknown, or if a value has a wrong type or is out of its bounds."""
     verb = content["verb"]
     if content["act"] != number or number > 10_000_000:
         raise ParcelError(f"act {number} is expected here")
