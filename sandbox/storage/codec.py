@@ -90,9 +90,9 @@ def encode_arguments(verb: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
-    """Returns the arguments of an act in the order of the verb's parameters. A missing argument gets its default.
-    Raises UnknownNameError if this program does not know the verb or an argument. Raises ValueError if the content is
-    wrong in another way."""
+    """Returns the arguments of an act in the order of the verb's parameters. A missing argument gets the default of its
+    parameter. Raises UnknownNameError if this program does not know the verb or an argument. Raises ValueError if an
+    argument without a default is missing, or if the content cannot be decoded."""
     if verb not in VERBS:
         raise UnknownNameError(f"the verb {verb!r:.60}")
     if not isinstance(content, dict):

@@ -56,8 +56,7 @@ def make_canonicalizer(kind: type[Any]) -> Callable[[Any], object]:
 
 def list_state(bank: Bank) -> Iterator[tuple[str, object]]:
     """Yields the name of each attribute of a bank, and its value in a form that can be compared. Leaves out the past
-    that was generated before the bank opened. Banks share it, and it can be generated again from their seed and
-    people."""
+    that was generated before the bank opened, because it can be generated again from the same seed and people."""
     for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
