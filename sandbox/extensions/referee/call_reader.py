@@ -133,8 +133,8 @@ def find_likeness(event: Observation, content: bytes) -> Likeness | None:
     if the call belongs to one. Otherwise reads them from the body if the call was refused or failed. Returns None if
     there is neither a payment nor such a body, as for a standing order.
 
-    The `order` of a failed call is compared with that of a later payment, which may have another Request-ID and another
-    reference. So both sources must give the same `order` for the same payment.
+    The field `order` of the likeness of a failed call is compared with that of a later payment, which may have another
+    Request-ID and another reference. So both sources must give the same `order` for the same payment.
     """
     payment = event.bank.payments.get(event.subject or "")
     if payment is None:

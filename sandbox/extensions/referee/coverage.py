@@ -131,8 +131,8 @@ def compute_percent(cells_met: Iterable[bool]) -> float:
 
 
 def describe_cell(cell: str) -> str:
-    """Returns the cell as text. Appends the HTTP status, the token and the code of the error if the cell is an
-    error."""
+    """Returns the cell as text. If the cell is an error, appends the HTTP status, the `error` and the `error_code` of
+    replies with this error."""
     kind, _, name = cell.partition(" ")
     if kind != "error" or name not in Error.__members__:
         return cell

@@ -1,7 +1,8 @@
 """Fingerprints: hashes by which the referee compares secrets and bodies without storing them.
 
-They have no key. The referee's memories outlive a process and are shared by servers, so a key would have to be stored
-beside them, in a store that has the bank's tokens and payments anyway.
+The hashes use no secret key, because a key would protect nothing. The referee's memories outlive a process and are
+shared by servers. So a key would have to be stored beside them, in a store that has the bank's tokens and payments
+anyway.
 """
 
 import re

@@ -18,13 +18,14 @@ PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 
 def listen(world: World, bank: Bank, calls: Calls) -> None:
-    """Judges calls of the bank's interface if the setting `referee` is on. Runs some time after their replies."""
+    """Judges calls of the bank's interface if the setting `referee` is on. Is called some time after the calls were
+    answered."""
     if bank.settings.referee == "on":
         load("sandbox.extensions.referee.stream:judge_calls")(world, bank, calls)
 
 
 def watch(environ: dict[str, Any], response: Response, worlds: WorldRegistry) -> None:
-    """Judges a request to a page or a control of PSUs, after its reply, because it may contain an act of a customer.
+    """Judges the acts of a customer that a request to a page or a control of PSUs performed. Is called after the reply.
     Does nothing for other paths, if the setting `referee` is off, or if the world cannot be loaded or is gone."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return

@@ -1,4 +1,5 @@
-"""The report of the referee: its findings. If the rule of a finding is waived, the finding has the reason."""
+"""The report of the referee: its findings. A user can waive a rule, that is, accept its findings for a reason. The
+findings of a waived rule have this reason."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -146,8 +146,9 @@ def outcome_unseen(event: Observation, memory: RuleState) -> str | None:
 
 
 def find_expired_addresses(and_then: str, *statuses: Status) -> FindOpen:
-    """Returns a function that finds expired addresses whose initiation nobody has signed. If `statuses` are given, the
-    initiation must also have one of them. `and_then` is appended to the text of the finding."""
+    """Returns a function that finds expired addresses whose initiation nobody has signed. It skips addresses that are
+    stored without a call, because the PSU opened them in time. If `statuses` are given, the initiation must also have
+    one of them. `and_then` is appended to the text of the finding."""
 
     def find_open(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
         for name, (exchange, until) in memory.items():
@@ -181,8 +182,8 @@ def address_abandoned(event: Observation, memory: RuleState) -> str | None:
 
 
 def store_address(event: Observation, memory: RuleState) -> None:
-    """Stores when the address of the call's initiation expires. Removes the entry of an earlier initiation with the
-    same reference."""
+    """Stores when the address of the call's initiation expires, unless the initiation is already signed or has no
+    address. Removes the entry of an earlier initiation with the same reference."""
     assert event.subject is not None
     initiation = event.bank.find_initiation(event.subject)
     if initiation is None:  # the world began again before this call was judged

@@ -172,7 +172,8 @@ class Referee:
 
     @property
     def met(self) -> Counter[tuple[Any, ...]]:
-        """The number of calls for each combination of operation, version, HTTP status, error and state."""
+        """The number of calls for each combination of operation, version, HTTP status, error, and status of the
+        initiation."""
         with self._lock:
             self._judge_waiting()
             return self._met.copy()
