@@ -78,8 +78,9 @@ def read_static_text(name: str) -> str:
 
 
 def make_frames(controls: Controls) -> dict[str, Any]:
-    """Reads a world through its controls. Returns the data that the page of the film shows, such as its frames and the
-    initiations that they are about. Leaves out the oldest frames if there are more than FRAMES_MAX."""
+    """Returns the data for the page of a world's film, read through the world's controls. The frames are the calls and
+    the lines of the journal. `subjects` are the initiations that the frames are about, by id. Only the newest
+    FRAMES_MAX frames are returned, and `left_out` is the number of the older frames."""
     subjects = {subject["id"]: subject for name in LISTS for subject in map(describe_subject, controls.listed(name))}
     calls = [call_frame(row) for row in controls.listed("requests")]
     facts = [make_fact_frame(row, subjects) for row in controls.listed("journal")]
@@ -117,8 +118,12 @@ def call_frame(row: Row) -> Row:
 
 
 def make_fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
-    """Returns the frame of a line of the journal. Its field `screen` is the text that the customer sees after this
-    event. The field is empty if the event does not change what the customer sees."""
+    """Returns the frame of a line of the journal. `subjects` are the initiations of the film by id.
+
+    The frame is on the lane of the customer if the line is about an act of the customer (SCREENS) or about the check of
+    the payee's name. Otherwise it is on the lane of the bank. The field `screen` of the frame is the text that the
+    customer sees afterwards. It is empty if the line does not change what the customer sees.
+    """
     frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
     frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
     frame["screen"] = RETURNED if row["trigger"] == "returned" else STATES.get(row["to"], "")
@@ -134,9 +139,13 @@ def make_fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
 
 def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
     """Sets two fields of each frame. `about` is the id of the initiation that the frame is about, or None. `screen` is
-    the text that the customer sees at that moment. If a frame about an initiation has no screen of its own, it gets the
-    latest screen of that initiation. A call without such a screen gets a text about its operation (CALLS), or
-    NOT_NEEDED."""
+    the text that the customer sees at that moment.
+
+    A line of the journal is about its subject. If it has no screen of its own, it gets the latest screen of its
+    subject. An accepted call that sends an initiation is about the subject of the journal line before it. Any other
+    call is about the initiation that its path names, if any. A call gets the latest screen of its initiation. If there
+    is none, it gets a text about its operation (CALLS), or NOT_NEEDED.
+    """
     screens: dict[str, str] = {}
     last = None
     for frame in frames:
@@ -151,8 +160,9 @@ def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
 
 
 def merge_in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
-    """Yields all frames in the order of time. At the same instant, the event that an initiation was received comes
-    before the call that sent it, and the acts of the customer come after the call."""
+    """Yields the frames of calls, and the frames of journal lines (`facts`), in the order of time. At the same instant,
+    the line that says that an initiation was received comes before the call that sent it. The acts of the customer come
+    after the call."""
 
     def at_of(frame: Row) -> datetime:
         return datetime.fromisoformat(frame["at"])

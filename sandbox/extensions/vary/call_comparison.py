@@ -1,5 +1,6 @@
-"""Compares the calls of a run with the calls of the default run, whose bank has no variant. Finds the axes that the
-calls met, and the call that probably made a test fail."""
+"""Compares the calls of a run under a variant with the calls of the default run, whose bank has no variant. Finds the
+call that probably made a test fail. Also finds the axes that the calls met, that is, the axes on which their replies
+may depend."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,8 +45,8 @@ LINE_MAX = 300  # characters
 
 
 def list_lies_met(controls: Controls) -> list[dict[str, Any]]:
-    """Returns the replies that a lie changed, or would have changed if the world only lists lies. Decimals become
-    floats for JSON."""
+    """Returns a row for each reply of the world that a lie changed. With `lie: listed` or `lie_as: failure` (see
+    lie_filter.py), returns a row for each reply that a lie would have changed. Decimals become floats for JSON."""
     rows = controls.listed("lies")
     return [
         {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()} for row in rows
@@ -53,8 +54,8 @@ def list_lies_met(controls: Controls) -> list[dict[str, Any]]:
 
 
 def list_axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
-    """Returns the axes that the calls met. The world reports an axis as met when its code reads what the bank decided
-    on this axis.
+    """Returns the axes that the calls met, that is, the axes on which their replies may depend. Most axes are reported
+    by the world: it notes an axis as met when its code reads the bank's value of this axis.
 
     The world cannot report an axis of `SET_BY_SETTINGS`. Such an axis only changes settings, and code reads a setting
     without knowing the axis. The axis counts as met if an operation that it concerns was called.
@@ -73,7 +74,8 @@ def _do_settings_concern(axis: str, operation: str) -> bool:
 
 
 def fetch_explanation(controls: Controls, request_id: str) -> Mapping[str, Any]:
-    """Returns the explanation of a call, or an empty mapping if the world does not have it."""
+    """Returns what the control `/explain` says about a call, such as its contents and the axes that it met. Returns an
+    empty mapping if the control refuses, as for a call that is no longer stored."""
     try:
         explanation: Mapping[str, Any] = controls.call("GET", f"/explain/{quote(request_id, safe='')}").body
         return explanation
@@ -82,8 +84,9 @@ def fetch_explanation(controls: Controls, request_id: str) -> Mapping[str, Any]:
 
 
 def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bool:
-    """Whether a call met an axis. `reported` are the axes in the call's explanation. If an axis only changes settings,
-    the explanation of every call lists it. So for such an axis, the operation of the call decides."""
+    """Whether a call met an axis. `reported` are the axes that the control `/explain` lists for the call. For every
+    call, the control lists all axes of the variant that only change settings. So for such an axis, the operation of the
+    call decides instead."""
     if axis in SET_BY_SETTINGS:
         return operation is not None and _do_settings_concern(axis, operation)
     return axis in reported
@@ -103,13 +106,13 @@ class RunCalls:
         self.reference = reference
 
     def describe_each(self, failed: int) -> list[str]:
-        """Returns a text for each failed test, about the call at which the test probably failed. The texts are empty if
-        the run made no calls.
+        """Returns a text for each of the `failed` tests, about the call at which the test probably failed. The texts
+        are empty if the run made no calls.
 
         The calls of all tests are in one list, because the tests ran one after the other. A test that fails makes fewer
         calls than in the default run. So each place in the list where calls of the default run are missing is taken for
-        the end of a failed test. If there are as many such places as failed tests, each text is about one place.
-        Otherwise every text is about the first place. If there is no such place, the texts are those of
+        the end of a failed test. If there are as many such places as failed tests, each text is about one place. If
+        there are more or fewer, every text is about the first place. If there is no such place, the texts are those of
         `describe_changed_replies`.
         """
         if not self.rows:
@@ -121,10 +124,13 @@ class RunCalls:
         return texts if len(texts) == failed else texts[:1] * failed
 
     def describe_changed_replies(self, failed: int) -> list[str]:
-        """Returns a text for each failed test, for a run in which no call is missing. The texts are about the calls
-        that met an axis of the variant and got another reply than in the default run. If there are as many such calls
-        as failed tests, each text is about one call. Otherwise every text is about the first of them, or about the last
-        call of the run if there is none."""
+        """Returns a text for each of the `failed` tests, for a run in which no call is missing.
+
+        The texts are about the calls that met an axis of the variant and got another reply than in the default run. If
+        some of these calls met all axes of the variant, only those count. If as many calls count as tests failed, each
+        text is about one call. If more or fewer count, every text is about the first of them. If none counts, every
+        text is that of `describe_last`.
+        """
         places = [place for place in range(len(self.rows))[:CALLS_COMPARED_MAX] if self._has_changed(place)]
         places = [place for place in places if self._axes == self._list_axes_met_by(place)] or places
         if not places:
@@ -136,8 +142,9 @@ class RunCalls:
         return [f"{first}\n{hint}"] * failed
 
     def describe_last(self, place: int = -1) -> str:
-        """Returns a text about the call that probably made a test fail, or an empty text if the run made no calls.
-        `place` is the index of the call at which the search begins. By default, this is the last call.
+        """Returns a text about the call that probably made a test fail, or an empty text if the run made no calls. The
+        search goes back from the call with the index `place` (by default the last call), over ROWS_ASKED_MAX calls at
+        most.
 
         If an axis did not change the reply to the call at `place`, the text is about the latest call before it whose
         reply an axis changed. If there is no such call, the text is about the call at `place`. If that call met no axis
@@ -156,8 +163,9 @@ class RunCalls:
         return text if axis_place == place else f"{text}\nIt met the axis before: {self.describe(axis_place)}"
 
     def describe(self, place: int) -> str:
-        """Returns a line about the call, the body that it sent, and the lines of its reply that differ from the default
-        run. If the default run has no such call, returns the lines of the whole reply."""
+        """Returns a text about the call with the index `place`. Its lines are the call, the body that the call sent, if
+        any, and the lines in which the reply differs from that of the default run (see `find_counterpart`). If the
+        default run has no such call, the text has the whole reply instead. A long reply is cut."""
         row, content = self.rows[place], self.find_explanation(place).get("content") or {}
         address = content.get("address", row["path"])
         lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
@@ -185,7 +193,8 @@ class RunCalls:
         return WORLD.sub("", "\n".join([str(reply.get("body", "")), *headers]))
 
     def _list_axes_met_by(self, place: int) -> set[str]:
-        """Returns the axes of the variant that the call met."""
+        """Returns the axes of the variant that the call met. An axis that only changes settings is also returned if the
+        control `/explain` lists it, as it does for every call."""
         operation, reported = self.rows[place]["operation"], self.find_explanation(place).get("variants", {})
         return {
             axis for axis in self._axes if axis in reported or (operation and _do_settings_concern(axis, operation))
@@ -193,7 +202,7 @@ class RunCalls:
 
     def _has_changed(self, place: int) -> bool:
         """Whether the call met an axis of the variant and got another reply than its counterpart in the default run
-        (see `find_counterpart`). False if it has no counterpart."""
+        (see `find_counterpart`). Random ids in the replies are not compared. False if it has no counterpart."""
         counterpart = find_counterpart(self.rows, place, self.reference)
         if counterpart is None or IDS.sub("", counterpart) == IDS.sub("", self.reply(place)):
             return False
@@ -205,15 +214,16 @@ def call_key(row: Mapping[str, Any]) -> str:
 
 
 def find_divergences(calls: Rows, reference: Reference) -> list[int]:
-    """Returns the indexes of calls after which a call of the default run is missing."""
+    """Returns the indexes of the calls after which calls of the default run are missing, or are replaced by other
+    calls. The index is 0 if this is so before the first call."""
     matcher = SequenceMatcher(None, [key for key, _ in reference], [call_key(row) for row in calls], autojunk=False)
     return [max(0, start - 1) for kind, _, _, start, _ in matcher.get_opcodes() if kind in ("delete", "replace")]
 
 
 def find_counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
-    """Returns the reply to the counterpart of a call in the default run. The counterpart of the n-th call of an
-    operation is the n-th call of the same operation there. Returns None if the default run has fewer calls of the
-    operation."""
+    """Finds the call in the default run that corresponds to the call with the index `place`, and returns its reply as
+    text. The n-th call of an operation in the one run corresponds to the n-th call of the same operation in the other.
+    Returns None if the default run has fewer calls of the operation."""
     key = call_key(calls[place])
     number = sum(call_key(row) == key for row in calls[:place])
     replies = [reply for other, reply in reference if other == key]

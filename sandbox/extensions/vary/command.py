@@ -118,12 +118,12 @@ def vary(order: VaryCommandOptions) -> None:
 def open_session(
     order: CommandRunOptions, about: str, failure_code: int, describe_nothing_met: Callable[[int], str]
 ) -> Iterator[tuple["CommandRuns", "Runs"]]:
-    """Yields the object that runs the command, and the cache of its runs. Shows how many runs are done. Deletes the
-    file of --results, from which a stopped session continues, after the block.
+    """Yields the object that runs the command, and the cache of its runs. While the block runs, shows how many runs are
+    done. The runs are stored in the file of --results, from which a stopped session continues.
 
-    Exits with `failure_code` if the block raises FailsByDefault or NothingMet. For NothingMet, prints the sentence that
-    `describe_nothing_met` returns for the number of calls that the command made. Exits with STOPPED if the user
-    interrupts the block, and then keeps the file.
+    Deletes this file at the end of the block, also if the block raises FailsByDefault or NothingMet. For these two,
+    exits with `failure_code`. For NothingMet, first prints the sentence that `describe_nothing_met` returns for the
+    number of calls that the command made. If the user interrupts the block, keeps the file and exits with STOPPED.
     """
     from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs
 
@@ -204,8 +204,8 @@ def run_once(order: VaryCommandOptions, variants: str) -> int:
 
 
 def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tells_lies: bool) -> "Verdict":
-    """Returns the verdict on the axes of the space, and with `tells_lies` on the lies too. If the space is None, judges
-    only lies.
+    """Returns the verdict on the axes of the space. With `tells_lies`, the verdict is also on the lies. If the space is
+    None, it is only on the lies.
 
     Raises FailsByDefault if a test fails on the default bank. Raises NothingMet if the calls meet no axis of the space,
     and no lie that is tried could change a reply.
@@ -247,7 +247,8 @@ def show_progress(runs: "Runs") -> Iterator[None]:
 
 
 def print_failure(run: "VariantRun", output: str) -> None:
-    """Prints how the command fails on the default bank."""
+    """Prints which tests fail on the default bank, with their errors, and the last lines of the command's output. `run`
+    is the run on the default bank."""
     click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
     for name in run.failed:
         click.echo(f"  {name}: {run.tests[name].failure}", err=True)

@@ -34,7 +34,8 @@ def make_strength_row(default: int = 2) -> Any:
 
 
 def make_argument_row() -> Any:
-    """Returns a field whose value is an argument of the command, so it has no option."""
+    """Returns a field for which no option is made. The command sets its value, which it takes from the arguments on the
+    command line."""
     return field()
 
 
@@ -101,8 +102,9 @@ class VaryOptions:
 
     @cached_property
     def allowed(self) -> "Allowed[Variant]":
-        """The breaks that the file of --allow lists. With --allow-write the file may be missing. Exits if --allow-write
-        has no file to write, or if the file is wrong."""
+        """The breaks that the file of --allow lists, or none without --allow. With --allow-write the file may be
+        missing. Exits if the file cannot be read or is wrong, or if --allow-write is given without --allow and
+        --allow-lies."""
         from sandbox.extensions.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_lies is None and self.allow_write:
@@ -187,8 +189,8 @@ def print_line(line: str) -> None:
 
 def read_space(axes: str, only: str, within: bool) -> "Space":
     """Returns the space of the axes that the options --axes and --only name, or of all axes if both are empty. `within`
-    leaves out values that the service does not allow (see `make_space`). Exits if a name is unknown or no axis has 2
-    values."""
+    leaves out values that the service does not allow (see `make_space`). Exits if an option names nothing, if a name is
+    unknown, or if no axis has 2 values."""
     from sandbox.extensions.vary.space import make_space, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):

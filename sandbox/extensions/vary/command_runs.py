@@ -111,13 +111,14 @@ class CommandRuns:
 
     def use_as_reference(self, default_run: VariantRun) -> None:
         """Stores the calls of the default run, with which the calls of failing runs are compared. If the user gave no
-        timeout, sets the timeout to a multiple of the duration of this run."""
+        timeout, sets the timeout to a multiple of the duration of the default run, and to TIMEOUT_MIN at least."""
         self.reference = default_run.reference
         if self.timeout is None:
             self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * default_run.seconds)
 
     def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
-        """Runs the command to its end. The command finds the bank's address in its words and in its environment.
+        """Runs the command to its end, or until the timeout. The command finds the bank's address `url` in its words
+        and in its environment. It writes its JUnit file to the path `report`. Its output goes to a file in `folder`.
 
         Returns the exit code of the command (None after a timeout), the end of its output, and its duration in seconds.
         """
@@ -135,8 +136,8 @@ class CommandRuns:
         return {"SANDBOX_URL": url, "BANK_BASE_URL": url, **key}
 
     def _wait(self, words: list[str], environment: Mapping[str, str], output: Any) -> int | None:
-        """Runs the command and returns its exit code, or None after a timeout. Kills all processes that the command
-        left running. Raises KeyboardInterrupt if `stop` was called."""
+        """Runs the command and returns its exit code. Kills it after the timeout, and then returns None. Also kills all
+        processes that the command left running. Raises KeyboardInterrupt if `stop` was called."""
         with self._lock:
             if self._stopped:
                 raise KeyboardInterrupt
@@ -169,10 +170,11 @@ class CommandRuns:
             kill_with_children(process)
 
     def read_results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
-        """Returns the results of the tests in the report.
+        """Returns the results of the tests in the file `report`, by name. `code` is the exit code of the command, or
+        None if it did not end in time.
 
-        The command itself counts as a test if the report has no tests, if the command did not end in time, or if it
-        failed although each test passed. If the report cannot be read, the command is the only test and has failed.
+        The command itself counts as a test if there is no file or no test in it, if the command did not end in time, or
+        if it failed although each test passed. If the file cannot be read, the command is the only test and has failed.
         """
         results: dict[str, Result] = {}
         if report.exists():
@@ -209,7 +211,8 @@ class UnreadableReport(Exception):
 
 def read_report(path: Path) -> dict[str, Result]:
     """Returns the result of each test in a JUnit file by the test's name. Leaves out skipped tests. If several tests
-    have the same name and any of them failed, the result is a failure. Raises UnreadableReport."""
+    have the same name and any of them failed, the result is a failure. Raises UnreadableReport if the file is too
+    large, cannot be read or is not XML."""
     try:
         if path.stat().st_size > BYTES_MAX:
             raise UnreadableReport(f"{path} is over {BYTES_MAX} bytes")

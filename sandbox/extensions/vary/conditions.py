@@ -1,7 +1,9 @@
 """Conditions under which tests run, in addition to axes and lies: nights and gateway faults.
 
-A night is a start of the bank's clock shortly before the clock or the calendar changes, such as a leap day. A gateway
-fault lets a gateway fail in the middle of a flow.
+A night is a start time for the bank's clock, half an hour before something special in the calendar, such as the change
+to summer time or a leap day. A gateway fault is the failure of a gateway in front of the bank, which hits the second
+call of each operation.
+
 A variant names a condition by a choice such as `night=leap_day` or `fault=later_502`. `ready` runs the suite under each
 condition.
 """
@@ -16,14 +18,16 @@ NTH = 2  # the call of each operation that fails: the first one is what the axes
 
 
 class Night(NamedTuple):
-    """A start of the bank's clock, half an hour before the clock or the calendar changes."""
+    """A start time for the bank's clock, half an hour before something special in the calendar (`about`), such as a
+    leap day."""
 
     at: str
     about: str
 
 
 class GatewayFault(NamedTuple):
-    """The answer of a gateway that replaces the bank's answer to the second call of each operation."""
+    """The failure of a gateway in front of the bank. The second call of each operation gets `answer` in place of the
+    bank's reply."""
 
     answer: Mapping[str, Any]
     about: str
@@ -45,6 +49,6 @@ GATEWAY_FAULTS = {
 
 
 def make_rules(fault: str) -> list[dict[str, Any]]:
-    """Returns the fault rules that give a world this gateway fault: one rule for each operation."""
+    """Returns the fault rules by which a world shows this gateway fault: one rule for each operation."""
     answer = dict(GATEWAY_FAULTS[fault].answer)
     return [{"when": {"operation": row.name, "nth": NTH}, "answer": answer} for row in OPERATIONS]

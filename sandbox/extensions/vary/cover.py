@@ -100,8 +100,9 @@ class RowIndex:
 
 
 class CoverageGoal:
-    """The task to cover every combination of `strength` choices that contains no cause, and the rows found so far. No
-    row contains a cause. A cause is a combination of choices that is known to break a test."""
+    """The task to cover every combination of `strength` choices that contains no cause, and the rows found so far. A
+    row is a variant, seen as one value for each axis. A cause is a combination of choices that is known to break a
+    test. No row contains a cause."""
 
     def __init__(self, space: Space, strength: int, causes: Iterable[Variant], done: RowIndex) -> None:
         self.space = space
@@ -140,8 +141,9 @@ class CoverageGoal:
         return not reduce(and_, (self.rows_with[choice] for choice in combination))
 
     def gain(self, choice: Choice, row_bits: Sequence[int]) -> int:
-        """Returns how many combinations that are in no row yet would be added to a new row by the choice. `row_bits`
-        are the numbers in `rows_with` of the choices that the new row already has."""
+        """Returns how many more open combinations a new row would have if this choice were added to it. A combination
+        is open if no row has it yet. `row_bits` are the numbers in `rows_with` of the choices that the new row already
+        has."""
         return count_disjoint(self.rows_with[choice], row_bits, self.strength - 1)
 
     def count_row_gain(self, row: Collection[Choice]) -> int:

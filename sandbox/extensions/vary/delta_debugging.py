@@ -30,7 +30,8 @@ FindFailing = Callable[[Sequence[Variant]], Variant | None]
 
 def minimize(failing: Variant, find_failing: FindFailing) -> Variant:
     """Returns a part of a failing variant under which the test still fails. The test passes if any one choice of this
-    part is left out. If the limit of runs was reached, the part may have choices that are not needed."""
+    part is left out. `find_failing` gets several variants, and returns one of them under which the test fails, or None
+    if it finds none. If it gave up because of a limit of runs, the part may have choices that are not needed."""
     parts = 2
     while len(failing.changes) > 1:
         subsets = split(failing, parts)
@@ -55,7 +56,7 @@ def split(variant: Variant, parts: int) -> list[Variant]:
 class FailureQuery:
     """Finds variants under which a test fails: first among the cached runs, then by at most `RUNS_MAX` new runs.
 
-    After that limit it finds nothing more. Delta debugging then ends with the smallest variant that has failed so far.
+    After that limit it makes no new runs. Delta debugging then ends with the smallest variant that has failed so far.
     """
 
     def __init__(self, test: str, runs: Runs) -> None:

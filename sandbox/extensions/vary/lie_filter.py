@@ -1,9 +1,10 @@
-"""Lets a world lie. The setting `lie` switches on a filter of replies, and the world lists the replies that the filter
-changed.
+"""Lets a world lie, that is, give replies with a wrong fact. The setting `lie` switches on a filter of replies, and the
+world lists the replies that the filter changed.
 
 The setting has the name of a lie, or `listed`. With `listed`, no reply is changed, but the list shows what each lie
 would have changed. So one run of a suite shows which lies could change a reply to its calls. With the setting `lie_as:
-failure`, a reply that the lie would change fails instead. So a test that fails in such a run needs this reply.
+failure`, a call gets an error in place of a reply that the lie would change. So a test that fails in such a run needs
+this reply.
 
 The list is kept in memory as long as its world exists, also after a reset. It is not stored.
 """
@@ -43,7 +44,7 @@ ABSENT = "nothing"
 
 class ToldLie(NamedTuple):
     """A reply that a lie changed, or would have changed. It is the `nth` reply of the operation in its world, counted
-    from 1."""
+    from 1. `told` is the wrong value of `field`, and `true` is the true value."""
 
     lie: str
     operation: str
@@ -127,8 +128,12 @@ def _filter_body(
     fail: Callable[[], Any],
 ) -> Any:
     """Returns a copy of the body that the world's lie has changed, or the same object if the lie changes nothing. With
-    `lie: listed`, returns the same object. With `lie_as: failure`, calls `fail` if a lie would change the body, and
-    returns its result. Notes each change that a lie made or would have made."""
+    `lie: listed`, tries all lies and returns the same object. With `lie_as: failure`, calls `fail` if a lie would
+    change the body, and returns its result. Notes each change that a lie made or would have made.
+
+    `call_names` are the Request-ID of the call and its text in the list. `telling` makes the Telling, which has the
+    facts that a lie may use.
+    """
     lies = find_lies(world)
     name = value_of(world.settings, LIE)
     fails = value_of(world.settings, TOLD_AS) == FAILURE
@@ -157,7 +162,7 @@ def _filter_body(
 
 def _remember(memory: Memory, operation: str, body: Any) -> None:
     """Stores the payment id of an initiation, or the parameters of a callback. A later lie may show them in another
-    flow."""
+    flow. Does nothing for other operations."""
     if operation in INITIATIONS:
         memory.note_payment(body["payment_id"])
     elif operation == CALLBACK:
@@ -179,7 +184,8 @@ def make_plain(body: Any) -> Any:
 
 def find_first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any, Any] | None:
     """Returns the first difference of two bodies: the field, the changed value and the true value, each as a report
-    shows it. Returns None if the bodies are equal."""
+    shows it. If two lists differ in length, shows their lengths in place of their values. Returns None if the bodies
+    are equal. `place` is the path of the field that the two bodies come from, and empty for whole bodies."""
     if true == changed:
         return None
     if isinstance(true, dict) and isinstance(changed, dict):
@@ -197,8 +203,8 @@ def find_first_difference(true: Any, changed: Any, place: str = "") -> tuple[str
 
 
 def _show_value(place: str, value: Any) -> Any:
-    """Returns a value as a report shows it. Numbers and None stay as they are, other values become a text of limited
-    length, and a secret is cut to its first characters."""
+    """Returns the value of the field with the path `place`, as a report shows it. Numbers and None stay as they are,
+    other values become a text of limited length, and a secret is cut to its first characters."""
     if isinstance(value, str) and value != ABSENT and place.rpartition(".")[2] in SECRETS:
         return f"{value[:SHOWN]}..."
     if value is None or isinstance(value, int | float):

@@ -32,9 +32,9 @@ def describe_values(row: LieReading) -> str:
 
 
 def describe_lies(verdict: LieVerdict) -> Iterator[str]:
-    """Yields the verdict on lies in lines. First come the lies that no test notices, with the tests that read them. A
-    line counts how often a test passed although another test notices the lie. Then come the lines of --allow-lies that
-    are no longer needed, and the lies that could change no reply."""
+    """Yields the verdict on lies in lines. They are about the following, in this order: the lies that no test notices,
+    with the tests that read them; the number of times that a test passed although another test notices the lie; the
+    lines of --allow-lies that are no longer needed; the lies that could change no reply. Long lists are cut."""
     groups = {
         lie: rows for lie, rows in group_by_lie(verdict.unnoticed).items() if not verdict.list_noticing_tests(lie)
     }
@@ -118,7 +118,8 @@ def make_lie_rules(verdict: LieVerdict) -> list[dict[str, Any]]:
 
 def make_lie_results(verdict: LieVerdict, rules_before: int) -> list[dict[str, Any]]:
     """Returns a SARIF result for each test that read a lie and passed. The result is a note if another test notices the
-    lie, else an error. `rules_before` is the number of rules in the report before the rules of lies."""
+    lie, else an error. It is suppressed if the user allows it. `rules_before` is the number of rules in the report
+    before the rules of lies."""
     return [
         {
             "ruleId": f"{RULE}{row.lie}",

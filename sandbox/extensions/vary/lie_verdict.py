@@ -3,12 +3,12 @@
 The task: for each lie that could change a reply to the tests' calls, run the tests against a bank with that lie. A test
 that fails has noticed the lie. A test that passes is to be blamed only if it read the lie. If a run has only one test,
 that test has read the lie. If several tests share a world, one more run, the probe, shows which of them read the lie.
-In the probe, the replies that the lie would change fail. So a test that fails there needs these replies. Lies about the
-same replies share a probe.
+In the probe, a call gets an error in place of a reply that the lie would change. So a test that fails there needs such
+a reply. Lies about the same replies share a probe.
 
-The score counts lies: a lie is noticed if any test notices it, because then the suite as a whole does. The list names
-each test that read a lie and passed. It also names the tests that noticed the lie. So a user sees that one test asserts
-a value and another test does not.
+The score counts lies: a lie is noticed if any test notices it, because then the suite as a whole does. In addition, the
+verdict names each test that read a lie and passed, and the tests that noticed this lie. So a user sees that one test
+asserts a value and another test does not.
 """
 
 from collections import defaultdict
@@ -30,8 +30,8 @@ Reply = tuple[str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class LieReading:
-    """A test that read a lie, and whether the test noticed it. `allowed` is the user's reason why the test need not
-    notice."""
+    """A test that read a lie, and whether the test noticed it. `told` is the wrong value of `field`, and `true` is the
+    true value. `allowed` is the user's reason why the test need not notice the lie, or None if there is none."""
 
     lie: str
     test: str
@@ -87,18 +87,20 @@ class LieVerdict:
 
 
 def make_reply_key(row: Mapping[str, Any]) -> Reply:
-    """Returns a key for the reply that a lie changed. No other reply of the run has this key, not even in another
-    world."""
+    """Returns a key for the reply that a lie changed, from a row of the world's list of such replies. No other reply of
+    the run has this key, not even in another world."""
     return row["operation"], row["nth"], row["request_id"], row["call"]
 
 
 def make_telling_variant(lie: str, form: str = "") -> Variant:
-    """Returns the variant of a bank that tells this lie. `form` is the value of the setting `lie_as`."""
+    """Returns the variant of a bank that tells this lie. `form` is the value of the setting `lie_as`. If it is empty,
+    the setting keeps its default."""
     return Variant.of([(LIE, lie), *([(TOLD_AS, form)] if form else [])])
 
 
 def judge_lies(runs: Runs) -> LieVerdict:
-    """Runs the tests under each lie that could change a reply to their calls, and returns the verdict. Raises
+    """Runs the tests under each lie that could change a reply to their calls, and returns the verdict. If there are
+    several tests, also makes the probes that show which test read which lie (see `list_readings`). Raises
     FailsByDefault if a test fails without a lie, and NothingMet if no lie would change a reply."""
     listed = runs.find_run(LISTING)
     if listed.failed:
@@ -124,8 +126,9 @@ def judge_lies(runs: Runs) -> LieVerdict:
 
 
 def list_readings(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
-    """Yields a LieReading for each test that read the lie. `run` is the run under the lie. In the run `probe`, the
-    replies that the lie would change fail. A test has read the lie if it fails in one of these two runs.
+    """Yields a LieReading for each test that read the lie. `run` is the run under the lie. In the run `probe`, a call
+    gets an error in place of each reply that the lie would change. A test has read the lie if it fails in one of these
+    two runs. `listed` is a run without a lie.
 
     Without a probe, every test counts as a reader. If no reader is found, yields one LieReading that names all tests.
     """
@@ -145,7 +148,8 @@ def merge_lies(verdicts: Iterable[LieVerdict]) -> LieVerdict:
 
 
 def read_allowed_lies(text: str) -> Allowed[str]:
-    """Returns the allowed lies of an --allow-lies file. Raises ValueError with the number of the wrong line."""
+    """Reads the text of an --allow-lies file. Returns the user's reasons by lie and test. Raises ValueError with the
+    number of the wrong line."""
     return read_allow_file(text, r"\S+", "the name of a lie, of a test and", check_name)
 
 
@@ -156,8 +160,8 @@ def check_name(lie: str) -> str:
 
 
 def allow_lies(verdict: LieVerdict, allowed: Allowed[str]) -> LieVerdict:
-    """Returns the verdict in which each allowed reading has the user's reason. `ended` lists the lines of the file that
-    are no longer needed, because the test now notices the lie."""
+    """Returns the verdict in which each allowed reading has the user's reason. `ended` lists the lines of the
+    --allow-lies file that are no longer needed, because the test now notices the lie."""
     readings = tuple(
         row if row.noticed else replace(row, allowed=allowed.get((row.lie, normalize_name(row.test))))
         for row in verdict.readings

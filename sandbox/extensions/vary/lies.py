@@ -1,8 +1,9 @@
 """The table of lies: what a bank could say that is not true, and that a correct program must notice or show.
 
-A lie has the form that the service gives, so every parser accepts it. A program can notice a lie only if it compares
-the reply with what it knows, or if a test asserts the true value. A lie is a function that changes the body of a reply,
-or the parameters of a callback, in place. If the function changes nothing, there was no lie.
+A reply with a lie has the fields and types that the service prescribes, so every parser accepts it. A program can
+notice a lie only if it compares the reply with what it knows, or if a test asserts the true value. A lie is a function
+that changes the body of a reply, or the parameters of a callback, in place. If the function changes nothing, there was
+no lie.
 
 A bank that is wrong is wrong in the same way each time. So a lie depends only on the true value. Only a lie that
 confuses two flows, such as two payments, also uses values of earlier replies.
@@ -211,7 +212,8 @@ def lose_errors(body: Body, about: Telling) -> None:
 
 
 def give_spent_token(body: Body, about: Telling) -> None:
-    """Replaces the new refresh token by the old refresh token, which this call has used up."""
+    """Replaces the new refresh token by the old refresh token, which this call has used up. Changes nothing if the call
+    sent no refresh token."""
     assert about.call is not None
     spent = about.call.request.form.get("refresh_token")
     if spent:
@@ -265,7 +267,8 @@ def double_line(body: Body, about: Telling) -> None:
 
 
 def add_foreign_line(body: Body, about: Telling) -> None:
-    """Replaces the first line by a line of another customer's account, if there is such a line."""
+    """Replaces the first transaction in the list by a transaction of another customer's account. Changes nothing if the
+    list is empty or no other customer has a transaction."""
 
     def find(bank: Bank) -> dict[str, Any] | None:
         assert about.call is not None

@@ -90,15 +90,15 @@ def read_text_if_named(path: str | None) -> str:
 
 
 def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
-    """Returns the values of axes that the present run changes in the test's world. Leaves out axes that the test sets
-    by itself."""
+    """Returns the values of axes by which the bank of the test differs from the default bank in the present run. Leaves
+    out axes that the test sets by itself."""
     changes = compose_variant(item).axes
     return {axis: value for axis, value in changes.items() if axis not in find_pinned_axes(start)}
 
 
 def compose_variant(item: pytest.Item) -> Variant:
     """Returns the variant under which a test runs. It has the choices of `--bank-variants`, and then those of the
-    present run of `--bank-vary`."""
+    present run of `--bank-vary`. Raises UsageError if `--bank-variants` is wrong."""
     variants = item.config.getoption("--bank-variants")
     try:
         requested_variant = read_variant(variants) if variants else DEFAULT_BANK
@@ -130,9 +130,9 @@ def pytest_bank_ends(item: pytest.Item, bank: BankFixture, start: "Start") -> No
 
 
 def pytest_bank_start(item: pytest.Item, start: "Start") -> "Start | None":
-    """Returns the options with which a test's world starts, with the clock set to the night under which the test runs
-    (see conditions.py). Returns None if the variant of the test has no night, or if a marker of the test sets the time.
-    """
+    """Returns the options with which a test's world starts: those of `start`, with the clock set to the night under
+    which the test runs (see conditions.py). Returns None, so that `start` stays unchanged, if the variant of the test
+    has no night, or if a marker of the test sets the time."""
     night = compose_variant(item).night
     sets_time = any("at" in mark.kwargs for mark in item.iter_markers("bank"))
     return None if night is None or sets_time else replace(start, at=night)
@@ -187,7 +187,7 @@ class ReadySession:
 
 
 def join_runs(name: str, runs: Sequence[ConditionRun]) -> ConditionRun:
-    """Joins the runs of different tests under the same condition into one."""
+    """Joins the runs of different tests under the same condition into one. The condition was met if any run met it."""
     failures = {test: text for run in runs for test, text in run.failures.items()}
     return ConditionRun(name, any(run.was_met for run in runs), failures)
 
@@ -256,8 +256,10 @@ class VaryPlugin:
         return [report] if report.failed else []
 
     def judge(self, item: pytest.Item, runs: Runs, reports: list[pytest.TestReport]) -> None:
-        """Adds the verdict on one test. A break that is not allowed fails the test, except with --bank-ready. Raises
-        FailsByDefault if the test fails on the default bank, and NothingMet if its calls meet no axis of the space."""
+        """Judges one test and adds the verdict to `verdicts`. `reports` are the reports on the test's run on the
+        default bank. A break that is not allowed turns the report of the test into a failure, except with --bank-ready.
+        A break that is allowed is only mentioned in the report. Raises FailsByDefault if the test fails on the default
+        bank, and NothingMet if its calls meet no axis of the space."""
         verdict = allow(judge(runs, self.space, self.strength, 1), self.allowed)
         self.verdicts.append(verdict)
         call = next(report for report in reports if report.when == "call")
@@ -288,9 +290,13 @@ class VaryPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """In a worker of xdist, sends the verdicts to the controller. Otherwise, fails a session that has passed so far
-        if a test read a lie that no test notices and that the user does not allow. With --bank-ready, writes the
-        document, and instead fails the session if the client is not ready."""
+        """In a worker of xdist, only sends the verdicts to the controller. In any other process, may fail a session
+        that has passed so far.
+
+        Without --bank-ready, fails it if a test read a lie that no test notices and that the user does not allow. With
+        --bank-ready, writes the document, and fails the session if the client is not ready. Does neither if there are
+        no verdicts.
+        """
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[OUTPUT] = pickle.dumps((self.verdicts, self.ready))
@@ -339,7 +345,7 @@ class VaryPlugin:
 
 
 def make_run(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
-    """Makes a VariantRun from the reports on one run of a test."""
+    """Makes a VariantRun from the reports on one run of a test, and from the notes in the item's stash."""
     notes, call = item.stash[MET]
     failed = next((report for report in reports if report.failed), None)
     result = Result(True) if failed is None else Result(False, describe_failure(failed), call)

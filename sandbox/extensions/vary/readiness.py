@@ -1,9 +1,10 @@
 """Readiness: makes one document of all runs of a suite. It has a verdict on each item (see ready_items.py) and a
 digest.
 
-The facts in the document are from five sources: the referee and the coverage of one run on the default bank, the axes,
-the lies, a gateway that fails, and nights at which clocks change. Each finding has a name that stays the same from run
-to run, so that a team can accept it with a reason and a date in `ready.yaml`:
+The facts in the document are from five sources: one run on the default bank with the referee (which finds mistakes in
+calls) and the coverage, runs under other values of the axes, runs under lies, runs with a gateway that fails, and runs
+in nights at which clocks change. Each finding has a name that stays the same from run to run, so that a team can accept
+it with a reason and a date in `ready.yaml`:
 
 accepted:
 - finding: lie/token_lasts
@@ -68,8 +69,8 @@ class Acceptance:
 @dataclass(frozen=True, slots=True)
 class ConditionRun:
     """A run under a night or a gateway fault (see conditions.py), with the errors of the failed tests. `was_met` is
-    False if the condition changed nothing, because there was no call, or because the run's clock was before that
-    night."""
+    False if the condition changed nothing: there was no call, or by the bank's clock the first call was on a day before
+    that night."""
 
     name: str
     was_met: bool
@@ -107,8 +108,8 @@ class Evidence:
         return self.verdict.lies or LieVerdict()
 
     def merge_cells(self, kind: str) -> dict[str, bool]:
-        """Joins the coverage of all worlds. Returns for each cell of one kind whether any world has reached the cell.
-        The cells of the kind `operation`, for example, are the operations."""
+        """Joins the coverage of all worlds. A cell of the coverage is one thing that a client can reach, such as an
+        operation. Returns for each cell of the given kind whether any world has reached it."""
         reached: dict[str, bool] = {}
         for part in self.coverage:
             for cell, is_met in part["cells"][kind].items():
@@ -117,8 +118,8 @@ class Evidence:
 
 
 def make_document(evidence: Evidence, accepted: Mapping[str, Acceptance], worlds: Sequence[Row] = ()) -> Row:
-    """Returns the document with its digest. `worlds` are the rows of the exported worlds. The client is ready if no
-    item fails, at least one item passes, and no test is flaky."""
+    """Returns the readiness document with its digest. `worlds` are its rows about the exported worlds. The client is
+    ready if no item fails, at least one item passes, and no test is flaky."""
     findings = list(list_findings(evidence, accepted))
     items = [describe_item(item, evidence, [row for row in findings if row["item"] == item.name]) for item in ITEMS]
     flaky = [{"test": test, "seen": text} for test, text in sorted(evidence.verdict.flaky.items())]
@@ -173,7 +174,7 @@ def describe_document(document: Mapping[str, Any]) -> Iterator[str]:
 
 def list_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iterator[Row]:
     """Yields a row for each finding, with the name of its item. Findings with the same name share a row that lists all
-    their tests."""
+    their tests. If the name is in `accepted`, the row has the reason and the date from there."""
     rows: dict[str, Row] = {}
     for row in (
         *list_referee_rows(evidence),
@@ -265,7 +266,9 @@ def list_condition_rows(evidence: Evidence) -> Iterator[Row]:
 
 
 def describe_item(item: Item, evidence: Evidence, findings: Sequence[Row]) -> Row:
-    """Returns the verdict on an item, the facts behind it, and what no test covers."""
+    """Returns the verdict on an item, the facts behind it, its findings, and what no test covers. The verdict is FAIL
+    if a finding with a severity in FAILING is not accepted. Otherwise it is PASS if there are facts, else NOT_COVERED.
+    """
     rests, lacks = list(describe_evidence(item, evidence)), list(describe_lacks(item, evidence))
     fails = any(row["accepted"] is None and row["severity"] in FAILING for row in findings)
     return {

@@ -109,9 +109,9 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
 
 
 def judge_command(options: ReadyOptions) -> dict[str, Any]:
-    """Makes all runs, writes the worlds of some of these runs into the folder of --output (see `export_worlds`), and
-    returns the document. Exits if the command fails on the default bank, or if no axis and no lie makes a difference to
-    its calls."""
+    """Makes all runs, and returns the readiness document. Also runs the command a few times more, and writes the worlds
+    of these further runs into the folder of --output (see `export_worlds`). Exits if the command fails on the default
+    bank, or if no axis and no lie makes a difference to its calls."""
     from sandbox.extensions.vary.readiness import make_document
     from sandbox.extensions.vary.runs import compute_fingerprint
 
@@ -128,9 +128,9 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
 
 
 def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evidence":
-    """Runs the command with the referee, and under axes, lies, nights and gateway faults. Returns what these runs
-    found. Raises FailsByDefault if a test fails on the default bank, and NothingMet if no axis and no lie makes a
-    difference."""
+    """Runs the command with the referee, and under axes, lies, nights and gateway faults (see conditions.py). Returns
+    what these runs found. Raises FailsByDefault if a test fails on the default bank, and NothingMet if no axis and no
+    lie makes a difference."""
     from sandbox.extensions.vary.command import judge_all
     from sandbox.extensions.vary.command_options import read_space
     from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS

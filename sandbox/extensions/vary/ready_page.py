@@ -26,7 +26,7 @@ BADGE = (
 
 
 def write_files(folder: Path, document: Mapping[str, Any]) -> None:
-    """Writes the document, its page and its badge. Raises OSError."""
+    """Writes the document, its page and its badge into the folder. Raises OSError if a file cannot be written."""
     contents = (write_document(document), as_page(document), as_badge(document))
     for name, content in zip(FILES, contents, strict=True):
         (folder / name).write_bytes(content)

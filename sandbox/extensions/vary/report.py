@@ -67,8 +67,9 @@ def describe_cause(variant: Variant) -> Iterator[str]:
 
 def describe_details(broken: Break, again: str) -> Iterator[str]:
     """Yields the lines that follow a break: the error and the call at which the test probably failed, if they are
-    known, which mistakes of a client the axes show, and how to run the test again. If the break is allowed, also yields
-    the user's reason. `again` is the option of the command or of pytest that takes the variant."""
+    known; which mistakes of a client the axes show; how to run the test again. If the test fails for certain only under
+    a larger variant (`rerun`), says so. If the break is allowed, also yields the user's reason. `again` is the option
+    of the command or of pytest that takes the variant."""
     if broken.result.failure:
         yield f"Seen: {broken.result.failure}"
     if broken.result.call:
@@ -239,7 +240,7 @@ def as_page(verdict: Verdict) -> str:
 
 def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
     """Groups the breaks by cause. Allowed and other breaks of the same cause are two groups. Groups of allowed breaks
-    come last. Otherwise, larger groups come first."""
+    come after all other groups. Apart from that, larger groups come first."""
     groups: dict[tuple[Variant, bool], list[Break]] = {}
     for broken in breaks:
         groups.setdefault((broken.variant, broken.allowed is not None), []).append(broken)

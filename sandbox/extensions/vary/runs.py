@@ -71,7 +71,8 @@ Attempt = tuple[Variant, int]  # the number is 0 for the first run of a variant,
 
 @dataclass
 class Runs:
-    """The cache of runs. If the result of a variant is asked for and is not in the cache, runs the variant.
+    """The cache of runs. If the result of a variant is asked for and is not in the cache, runs the tests under this
+    variant by `trial`.
 
     `spread` is `map`, or the `map` of a pool with `jobs` threads. Only one thread calls the public methods.
     """

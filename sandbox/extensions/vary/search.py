@@ -116,8 +116,13 @@ class Search:
         self.confirm()
 
     def plan(self) -> Iterator[Variant]:
-        """Yields the variants that remain to be run if they show no new cause. Plans rows for one set of causes at a
-        time. The largest sets come first, because most of their rows also count for the tests with other causes."""
+        """Yields the variants that are still to be run. If one of them shows a new cause or meets a new axis, the
+        caller plans anew.
+
+        Tests with the same causes need the same rows. So rows are planned for one set of causes after the other (see
+        `list_cause_sets`). A row that is planned for one set also counts for the other sets, unless it contains one of
+        their causes. The largest sets come first, because most of their rows count for the others.
+        """
         space = self.space.select_axes(self.met)
         run_rows = RowIndex(self.runs.variants)
         goals = [CoverageGoal(space, self.strength, causes, run_rows) for causes in self.list_cause_sets()]
@@ -129,9 +134,9 @@ class Search:
                 yield row
 
     def list_cause_sets(self) -> list[frozenset[Variant]]:
-        """Returns the different sets of causes that the tests have. Leaves out tests whose causes are complete. The
-        command as a whole may also have failed, in addition to its tests. The causes of such failures are in each set.
-        """
+        """Returns the different sets of causes that the tests have. Leaves out tests for which no more causes are
+        searched (see `Causes.is_complete`). The command as a whole may also have failed, in addition to its tests. The
+        causes of such failures are in each set."""
         tests_by_default = self.runs.find_run(DEFAULT_BANK).tests
         of_command = (causes.variants for test, causes in self.causes.items() if test not in tests_by_default)
         shared = frozenset[Variant]().union(*of_command)

@@ -104,8 +104,8 @@ def read_allowed(text: str, space: Space | None = None) -> Allowed[Variant]:
 
 
 def allow(verdict: Verdict, allowed: Allowed[Variant]) -> Verdict:
-    """Returns the verdict in which each allowed break has the user's reason. `ended` lists the lines of the file that
-    are no longer needed, because the test ran and the axes were met, but the test did not break. Lines about a flaky
+    """Returns the verdict in which each allowed break has the user's reason. `ended` lists the lines of the --allow
+    file that are no longer needed: the test ran and the axes were met, but the test did not break. Lines about a flaky
     test are not listed."""
     keys = [(broken.variant, normalize_name(broken.test)) for broken in verdict.breaks]
     breaks = tuple(replace(broken, allowed=allowed.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
