@@ -332,7 +332,8 @@ def find_world_of_request(worlds: WorldRegistry) -> World:
 def make_endpoint(
     operation: Operation, name: str, worlds: WorldRegistry, trust: "Trust | None"
 ) -> Callable[..., Response]:
-    """Makes the function that answers the calls of an operation."""
+    """Makes the function that answers the calls of an operation. `name` is the import name of the view, which is
+    imported at the first call."""
 
     def begin_call(environ: dict[str, Any], path: dict[str, str]) -> Call:
         world, decisions = environ["sandbox.found_world"], environ["sandbox.decisions"]

@@ -231,8 +231,8 @@ def make_exchange(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
 
 
 def find_error(exchange: Exchange) -> dict[str, str | None]:
-    """Returns the bank's usual values of `error` and `error_code` for a refused call. Both are None if the call was not
-    refused."""
+    """Returns the values of `error` and `error_code` that the bank sends by default for the refusal of this call. Both
+    are None if the call was not refused."""
     row = Error[exchange.error].value if exchange.error else None
     return {"error": row and row.error, "error_code": row and row.code}
 

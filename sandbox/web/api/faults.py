@@ -179,8 +179,8 @@ def reshape(value: Any, *, new_fields: bool = False, reversed_keys: bool = False
 
 
 class HangingUp(Response):
-    """A response whose connection breaks within the body. It sends a body even with a status such as 204, which has
-    none."""
+    """A response whose connection breaks within the body. It sends a body even if its status, such as 204, forbids a
+    body."""
 
     def get_app_iter(self, environ: Any) -> Iterable[bytes]:
         return self.iter_encoded()
@@ -212,9 +212,9 @@ def _cut(response: Response, place: str) -> Response:
 
 @contextmanager
 def claim_barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
-    """Claims the barrier that waits for this call at this place. Yields a function that waits there until the tester
-    releases the call. If there is no such barrier, yields a function that does nothing. Raises Refusal if no worker is
-    free to wait."""
+    """Claims the barrier that a tester has set for this call at this place. Yields a function that waits there until
+    the tester releases the call. If there is no such barrier, yields a function that does nothing. Raises Refusal if no
+    worker is free to wait."""
     if not call.world.holds.by_name:
         yield pass_by
         return
@@ -240,7 +240,7 @@ def claim_barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
 
 
 def pass_by() -> None:
-    """Does nothing. `claim_barrier` yields this function if no barrier waits for the call."""
+    """Does nothing. `claim_barrier` yields this function if no barrier is set for the call."""
 
 
 def find_waiting(environ: dict[str, Any]) -> Wait:

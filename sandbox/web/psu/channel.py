@@ -73,7 +73,9 @@ def see_payment(visit: SigningVisit) -> Response:
 
 
 def choose_method(visit: SigningVisit) -> Response:
-    """Changes the signing method. The bank may refuse the new method because of a risk (service 5.7)."""
+    """Changes the signing method, and redirects to the page of the initiation. If the form has no method, or if the
+    bank refuses the method because of a risk (service 5.7), shows this page with the reason. Raises Refusal if the
+    method is unknown."""
     session_id, form = visit.read_form(CHANNEL_COOKIE)
     subject, method = visit.path["payment_id"], form.get("method", "")
     if not method:

@@ -455,8 +455,10 @@ def find_tpp_name(bank: Bank, client_id: str) -> str:
 
 
 def guess_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | None:
-    """Returns the customer who probably signs: the customer of the access token, the first owner of the named account,
-    or the first customer who may sign the whole file. Returns None if the customer cannot be guessed."""
+    """Returns the customer who probably signs, or None if the customer cannot be guessed. For an initiation, this is
+    the customer of its access token. Without a token, it is the first owner of the named account, or for a file the
+    first customer who may sign the whole file. For a consent, this is the customer whose consent is renewed, or the
+    first owner of the named account."""
     if isinstance(subject, ConsentAddress):
         return consents.guess_customer(bank, subject)
     if subject.origin.customer is not None:

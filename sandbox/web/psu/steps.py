@@ -146,7 +146,8 @@ class AddressSteps:
         return leave(visit, visit.world.act(self.confirm, session_id, token, code))
 
     def take_method(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """Changes the signing method. The bank may refuse the new method because of a risk."""
+        """Changes the signing method, and redirects to the signing page. If the form has no method, shows this page
+        with the reason. Raises Refusal if the method is unknown, or if the bank refuses it because of a risk."""
         method = visit.request.form.get("method", "")
         if not method:
             return self.show(visit, session_id, "code", "choose.method")

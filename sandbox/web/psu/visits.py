@@ -267,7 +267,8 @@ OVER: dict[str, str] = {
 
 
 def render_ending(visit: SigningVisit, cause: Ending | Refusal) -> Response:
-    """Returns the page that ends the visit (choice 1, choice 5, choice 8)."""
+    """Returns the page that ends the visit (choice 1, choice 5, choice 8). `cause` is the ending, or a refusal that
+    decides the ending. After the refusal UNAVAILABLE, the response has Retry-After."""
     facts = visit.world.ask(read_address_facts, visit.path.get("token", ""))
     ending = find_ending(cause, facts) if isinstance(cause, Refusal) else cause
     page = render(
