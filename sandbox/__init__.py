@@ -19,8 +19,9 @@ def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") ->
     """Returns the whole sandbox as one WSGI application. Without `beginning`, the application begins as `bank-sandbox
     serve` does.
 
-    `public_url` is the URL at which callers reach the application. The sandbox's own callback page counts as registered
-    at this URL, unless the URL has a loopback name."""
+    `public_url` is the URL at which callers reach the application. The demo client may use the sandbox's own callback
+    page at this URL, although it has not registered the page. At a loopback name it may do so even without
+    `public_url`."""
     from sandbox.app import assemble, make_first_beginning
     from sandbox.machine import machine_time
     from sandbox.web.api.addresses import Hosts, read_public_url

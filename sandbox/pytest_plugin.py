@@ -49,7 +49,8 @@ class BankHooks:
         values that the test itself sets."""
 
     def pytest_bank_extensions(self, item: pytest.Item, start: "Start") -> Sequence[str]:  # type: ignore[empty-body]
-        """Returns lines `name: value` that are added to the bank's setting `extensions`."""
+        """Returns lines `name: value` that are added to the bank's setting `extensions`. Each line gives a value to a
+        setting of an extension."""
 
     def pytest_bank_begins(self, item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
         """Is called after the world of a test was made and before the test uses it."""

@@ -23,8 +23,8 @@ class ClockFace:
 
 
 class NoCallback(Unreadable):
-    """Raised if the PSU has decided but the bank sends no callback, because a variant or a fault of the world says
-    so."""
+    """Raised if the PSU has decided but the bank sends no callback. This happens if a fault rule of the world, or a
+    setting by which its bank differs from the default, suppresses the callback."""
 
 
 class ClockControl:
@@ -69,15 +69,16 @@ class PsuControl:
         accounts: Sequence[str] | None = None,
         method: str | None = None,
     ) -> str:
-        """Signs the payment, or gives the consent, to which `address` belongs. It is an SCA address or a consent
-        address. A payment is paid from `account`. A consent is given for `accounts`, else for `account`, else for all
-        accounts of the customer. If `customer` is None, the customer is found from the address or the account. `method`
-        is the signing method. Returns the callback. Raises NoCallback if the bank sends none."""
+        """Signs the initiation to which an SCA address belongs, or gives the consent to which a consent address
+        belongs. `account` is the account that pays the initiation. A consent is given for `accounts`, else for
+        `account`, else for all accounts of the customer. If `customer` is None, the customer is found from the address
+        or the account. `method` is the signing method. Returns the callback. Raises NoCallback if the bank sends none.
+        """
         chosen_ibans = None if accounts is None else list(accounts)
         return self._act("approve", address, customer=customer, account=account, accounts=chosen_ibans, method=method)
 
     def refuse(self, address: str, customer: str | None = None) -> str:
-        """Refuses the payment or the consent to which `address` belongs. It is an SCA address or a consent address.
+        """Refuses the initiation to which an SCA address belongs, or the consent to which a consent address belongs.
         Returns the callback. Raises NoCallback if the bank sends none."""
         return self._act("refuse", address, customer=customer)
 

@@ -89,8 +89,8 @@ class Client(Connection):
         manual: Manual | None = None,
         signer: Signer | None = None,
     ) -> None:
-        """`manual` says how the bank does what the service leaves open. If a `signer` is given, initiations are
-        signed."""
+        """`manual` says how the bank does what the service leaves open. Without it, the sandbox's defaults and `vendor`
+        count. If a `signer` is given, initiations are signed."""
         super().__init__(http, base_url)
         manual = manual or Manual(vendor)
         self.caller = HttpCaller(
@@ -405,7 +405,7 @@ def _transaction(reply: ClientReply, entry: Any) -> TransactionInfo:
     if isinstance(entry, dict):
         entry = {CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name): value for name, value in entry.items()}
     amount = number(reply, "amount", entry)
-    # Below 0 for a debit, also if a field beside it says so (service 2.8 does not show it).
+    # A debit is negative, also if only the field credit_debit_indicator says so (service 2.8 does not show this field).
     is_debit = maybe(reply, "credit_debit_indicator", within=entry) == "DBIT"
     return TransactionInfo(
         field(reply, "transaction_ref", within=entry),

@@ -1,4 +1,5 @@
-"""The commands that only call a control. Each command is generated from the row of its control."""
+"""The commands that only call a control (an operation of the tester's interface under `/_sandbox`). Each command is
+generated from the row that describes its control."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping

@@ -1,2 +1,2 @@
-"""The tables of facts: products, moves, errors, reasons, operations, decisions. Each row names its clause (service or
-choice)."""
+"""The tables of facts: products, moves, errors, reasons, operations, decisions. Each row names the clause that it comes
+from: a clause of the service (the description of the bank's interface), or a choice of the sandbox."""

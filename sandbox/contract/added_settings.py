@@ -29,7 +29,7 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def value_of(settings: Decisions, name: str) -> str:
-    """Returns the value of an extension's setting in a world with these settings. If the world does not set it, this is
-    its default."""
+    """Returns the value of an extension's setting in a world with these settings. Returns its default if the world does
+    not set it."""
     lines = dict(map(split_line, settings.extensions))
     return lines.get(name, load_added_settings()[name].words[0])

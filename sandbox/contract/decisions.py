@@ -69,12 +69,12 @@ AXIS_FIELDS = frozenset[str]().union(*(axis.fields for axis in AXES.values()))
 
 
 class _Noting:
-    """Has the attributes of a `Decisions` record. When a field of an axis is read, calls `note` with the field's name.
+    """Has the attributes of a `Decisions` record. When a field of an axis (a point on which banks may differ) is read,
+    calls `note` with the field's name.
 
     Python calls `__getattr__` only for attributes that an object does not have. A value becomes an attribute when it is
     first read, so later reads are fast and not noted. But if the bank differs from the default, `explain` names the
-    axes that each call read. Then fields of axes never become attributes, and every read is noted.
-    """
+    axes that each call read. Then fields of axes never become attributes, and every read is noted."""
 
     def __init__(self, decisions: Decisions, note: Callable[[str], None]) -> None:
         self._decisions, self._note, self._always = decisions, note, bool(decisions.variants)
@@ -90,8 +90,9 @@ class _Noting:
 
 
 def note_reads(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
-    """Returns an object that has the attributes of `decisions`. When a field of an axis is read from this object, the
-    object calls `note` with the field's name."""
+    """Returns an object that has the attributes of `decisions`. When a field of an axis (a point on which banks may
+    differ) is read from this object, the object calls `note` with the field's name. If the bank is the default bank,
+    only the first read of each field is noted."""
     return cast(Decisions, _Noting(decisions, note))
 
 

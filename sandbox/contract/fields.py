@@ -1,7 +1,7 @@
-"""The fields of an initiation's body: path, kind of value, products that use it, and its names elsewhere.
+"""The fields of the bodies of initiations. Each row has the field's path, its kind of value, the products that use it,
+and its names elsewhere.
 
-Readers, writers, schemas, the reference, the client and the scenario steps are made from these rows.
-"""
+Readers, writers, schemas, the reference, the client and the scenario steps are made from these rows."""
 
 from dataclasses import replace
 from enum import StrEnum

@@ -95,8 +95,8 @@ def is_unsettled(subject: MovableSubject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A row of the table. In the status `source`, `trigger` leads to the status `target`, if the condition `when`
-    holds."""
+    """A row of a table of moves. In the status `source`, `trigger` leads to the status `target`, if the condition
+    `when` holds."""
 
     source: Status
     trigger: Trigger

@@ -1,8 +1,8 @@
-"""The flows that tests play with the reference client and the demo shop, under each value of each axis.
+"""The flows: typical sequences of calls of a client. Tests play them with the reference client and the demo shop, under
+each value of each axis (a point on which banks may differ).
 
 An axis names its flows in its row (`shown_by`). A flow succeeds under every value of its axes. Under a value that is
-not the default, its calls or replies differ from those under the default.
-"""
+not the default, its calls or replies differ from those under the default."""
 
 from sandbox.contract.decision_rows import Axis
 from sandbox.contract.decisions import AXES

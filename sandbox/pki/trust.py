@@ -33,7 +33,7 @@ class Untrusted(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """The organisation that a certificate is for."""
+    """The organisation that a certificate is for, with the certificate and its statements."""
 
     certificate: x509.Certificate
     organisation: str

@@ -106,7 +106,8 @@ def _read(start: Start) -> "Scenario":
 
 @lru_cache(maxsize=64)
 def _read_file(path: Path, changed: int) -> dict[str, Any]:
-    """Returns the content of a YAML file. The result is cached by its time of change, `changed`."""
+    """Returns the content of a YAML file, or an empty dict if it is no mapping. The result is cached by the file's time
+    of change, `changed`."""
     from sandbox.reader.tree import read_yaml
 
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).to_python()
