@@ -1,4 +1,4 @@
-"""Turns the form of a console button into one call of a control, which is an operation under `/_sandbox` (choice
+"""Turns the form of a console button into a call of a control. A control is an operation under `/_sandbox` (choice
 10)."""
 
 from collections import defaultdict
@@ -20,14 +20,15 @@ Form = Mapping[str, str]
 
 
 class ConsoleAction(NamedTuple):
-    """A control and one of its buttons."""
+    """A button of the console, and the row of the control that it calls."""
 
     row: Control
     button: Button
 
     def ask(self, form: Form) -> ControlRequest:
-        """Returns the call of the control. The form has the values for the names in the control's path and for the
-        fields of its body."""
+        """Returns the call of the control for this form. The form has the values of the names in the control's path and
+        of the fields of its body. But for the action `load own`, the body is the YAML text in the form. For an action
+        in BODIES, the function in BODIES makes the body."""
         if self.button.action == "load own":
             return ControlRequest(self.row, text=form.get("yaml", ""))
         names = read_filled_texts(form, *self.row.path_names)
@@ -47,8 +48,9 @@ UNDOABLE = {"advance", "set", "await", "approve", "refuse", "sign", "withdraw", 
 
 
 def write_notice(action: ConsoleAction, form: Form) -> str:
-    """Returns the notice that the console shows after the button was pressed. Fields of the form replace the
-    placeholders in it. A placeholder without a field becomes an empty text."""
+    """Returns the notice that the console shows after the button was pressed. Each placeholder in the notice is
+    replaced by the first 100 characters of the form's field of that name, or by an empty text if the form has no such
+    field."""
     values = {name: value.strip()[:100] for name, value in form.items()}
     return action.button.notice.format_map(defaultdict(str, values))
 
@@ -160,8 +162,9 @@ def _read_settings(form: Form) -> dict[str, Any]:
 
 
 def _read_setting(name: str, text: str, was: str) -> Any:
-    """Returns the JSON value of a setting. `was` is the text of the setting when the page was made. In the setting
-    `variants`, an axis whose line the tester deleted gets its default value."""
+    """Returns the JSON value of the setting `name`. `text` is the text in its form field, and `was` is the text that
+    the field had when the page was made. The setting `variants` is a mapping of axes to values. An axis that is in
+    `was` but not in `text`, because the tester deleted its line, gets its default value."""
     if name == "variants":
         return {axis: AXES[axis].default for axis in _read_variants(was) if axis in AXES} | _read_variants(text)
     if name in LISTS:
@@ -176,7 +179,8 @@ def _read_variants(text: str) -> dict[str, str]:
 
 def _read_other_waives(form: Form) -> list[str]:
     """Returns the lines of the form's field `waives`, except the line of the rule in the form's field `rule`. Each line
-    names a rule of the referee whose findings a tester accepts, and the reason."""
+    has the form `rule: reason`. It names a rule of the referee, and the reason for which a tester accepts the findings
+    of this rule."""
     rule = form.get("rule", "")
     return [text for text in form.get("waives", "").splitlines() if text.partition(":")[0].strip() != rule]
 

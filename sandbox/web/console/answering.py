@@ -28,8 +28,10 @@ FOREIGN = "The form is not of this console. Go back and reload it."
 
 
 def make_visit(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
-    """Returns the visit for this request. If the browser has no valid session, makes a new one. The session serves only
-    to check that a form was made for the browser that sends it."""
+    """Returns the visit for this request, and limits the size of the request's form. The visit has the session in the
+    browser's cookie, or a new session if there is no valid one. A session is a random text. The console uses it to
+    check that a form was made for the browser that sends it, and to show a notice only in the browser that caused
+    it."""
     request.max_content_length = request.max_form_memory_size = FORM_BYTES_MAX
     path = {name: str(value) for name, value in names.items()}
     session = request.cookies.get(SESSION_COOKIE, "")
@@ -80,8 +82,9 @@ def ask_key(visit: ConsoleVisit, text: str = "") -> Response:
 
 
 def take_key(state: ConsoleState) -> Response:
-    """Handles the form in which a tester types the key of the controls. If the key is right, redirects to the page that
-    the form names in `back`, and sets a cookie with a fingerprint of the key. Otherwise shows the form again."""
+    """Handles the form in which a tester types the key of the controls. If the key is right, and the console made the
+    form for this browser, redirects to the page that the form names in `back`, and sets a cookie with a fingerprint of
+    the key. Otherwise shows the form again."""
     visit = make_visit(state, {})
     key = request.form.get("key", "")
     if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):
@@ -106,8 +109,9 @@ def refuse_unknown_page(visit: ConsoleVisit) -> Response:
 
 
 def preview(visit: ConsoleVisit) -> Response:
-    """Returns the JSON body with which the sent form would call its control, if the caller accepts JSON, as the page's
-    script does. Otherwise redirects to the page of the form, which shows the body there."""
+    """Returns the JSON body with which the sent form would call its control, if the request accepts JSON, as requests
+    of the page's script do. Otherwise redirects to the page that has the form, and this page shows the body. Raises
+    Refusal for an unknown action."""
     action = ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -118,10 +122,13 @@ def preview(visit: ConsoleVisit) -> Response:
 
 
 def act(visit: ConsoleVisit) -> Response:
-    """Calls the control of a button, and redirects to the page that the form names in `back`, with a notice of the
-    outcome. But if the call would destroy something, or if the button asks a question, returns a page that asks whether
-    the tester is sure. The yes on that page sends the form again, and then the control is called. If the control
-    refuses a change of settings, returns the page of settings, without a redirect."""
+    """Handles the form of a button. Calls the button's control, and redirects to the page that the form names in
+    `back`. That page shows a notice: what was done, or why the control refused the call.
+
+    If the call would destroy something, or if the button asks a question, first returns a page that asks whether the
+    tester is sure. The yes on that page sends the form again, with the field SURE. If the control refuses a change of
+    settings, returns the page of settings instead of a redirect. Raises Refusal for an unknown action.
+    """
     form, action = request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -154,8 +161,8 @@ def act(visit: ConsoleVisit) -> Response:
 
 
 def follow(visit: ConsoleVisit, number: str) -> str:
-    """Returns the address of the page that the form names in `back`. Its parameter `notice` has this number. If the
-    visit's world was dropped, it is the address of this page in the default world."""
+    """Returns the address of the page that the form names in `back`, with `number` as the query parameter `notice`. The
+    page belongs to the world of the visit, or to the default world if the visit's world was dropped."""
     is_there = visit.state.worlds.get_or_default(visit.world.name).name == visit.world.name
     path = resolve_address(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
     return f"{path}{'&' if '?' in path else '?'}notice={number}"
@@ -169,8 +176,8 @@ def resolve_address(root: str, back: str) -> str:
 
 
 def live(visit: ConsoleVisit) -> Response:
-    """Returns as JSON the bank's time, the numbers of calls and journal lines, and the text of compute_mark as `mark`.
-    An open page requests them each second. The page loads itself again when `mark` has changed."""
+    """Returns JSON for an open page, which requests it each second: the bank's time, how many calls and lines of the
+    journal there are, and as `mark` the text of compute_mark. The page loads itself again when `mark` has changed."""
     world = visit.world
     now, mark, moves = world.ask(lambda bank: (bank.clock.now, compute_mark(bank, world), len(bank.journal)))
     content = {

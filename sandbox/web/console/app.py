@@ -49,8 +49,8 @@ PAGES = (
 
 
 def route(app: Flask, worlds: WorldRegistry, key: str | None = None, bank: Flask | None = None) -> None:
-    """Adds all routes of the console. If there is a key, the pages ask for the key first. `bank` is the application
-    that answers the demo client's calls; by default it is `app`."""
+    """Adds all routes of the console, and the redirects in BROWSER_REDIRECTS. If there is a key, the pages ask for the
+    key first. `bank` is the application that answers the demo client's calls; by default it is `app`."""
     state = ConsoleState(worlds, key, bank or app)
 
     def add(method: str, path: str, name: str, function: str, *args: object) -> None:
@@ -70,9 +70,9 @@ BROWSER_REDIRECTS = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/"
 
 
 def redirect_browser(media: str, address: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes] | None:
-    """Redirects a browser to `address` if it asks for `media`, such as `text/html`. Returns the empty body of the
-    redirect. Returns None for any other caller, who then gets the bank's 404. The paths of BROWSER_REDIRECTS use this
-    function. They are outside the bank's interface."""
+    """Redirects a GET request to `address`, and returns the empty body of the redirect, if the request accepts `media`,
+    such as `text/html`. Browsers send such requests. Returns None for any other request, which then gets the bank's
+    404. The function is used for the paths in BROWSER_REDIRECTS. The bank's interface does not have these paths."""
     if environ["REQUEST_METHOD"] != "GET" or media not in environ.get("HTTP_ACCEPT", ""):
         return None
     start_response("302 FOUND", [("Location", address), ("Content-Length", "0"), ("Vary", "Accept")])

@@ -47,8 +47,12 @@ def values(visit: ConsoleVisit) -> Facts:
 
 
 def call(visit: ConsoleVisit) -> Response:
-    """Makes a call as the demo client, and shows the reply and the next steps. After a refusal, the next step is to
-    read why the bank refused the call. If the call was an initiation, another step is to change its form."""
+    """Makes the call that the path names as `step`, as the demo client, and returns a page with the reply and the next
+    steps. If the bank refuses the call, the next step is to read why. If the refused call is an initiation, another
+    step is to change what was typed in its form.
+
+    Raises Refusal for an unknown step, and for a text that cannot be sent in a header.
+    """
     name, form = visit.path["step"], visit.request.form
     if name not in STEPS:
         raise Refusal(Error.NOT_FOUND, input="call")
@@ -75,7 +79,9 @@ def call(visit: ConsoleVisit) -> Response:
 
 
 def callback(visit: ConsoleVisit) -> Facts:
-    """Returns the parameters that came back from the bank, the checks that a TPP makes on them, and the next call."""
+    """Returns the values for the callback page: the parameters that came back from the bank, the checks that a TPP
+    makes on them, and the next steps. If there is a code of the demo client, the next step is to exchange it for
+    tokens. Otherwise, if `state` belongs to an initiation, the steps are those of the initiation."""
     args = visit.request.args
     code, state = args.get("code", ""), args.get("state", "")
     subject = find_subject_of_state(visit.world, state) if state else None

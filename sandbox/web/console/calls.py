@@ -114,8 +114,8 @@ class ApiCall:
         )
 
     def as_js(self) -> str:
-        """Returns the code for Node.js 19 or newer, which must be run as a module. If the call has no secrets and no
-        file, the code also runs in a browser."""
+        """Returns JavaScript code, to be run as a module by Node.js 19 or newer. A browser can run the code too, if the
+        call has no secrets and no file. Node.js reads the secrets from environment variables."""
         headers = "".join(f"    {_write_js(name)}: {_write_js(value)},\n" for name, value in self.headers.items())
         for name, value in self.secrets.items():
             headers += f"    {_write_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
@@ -196,7 +196,7 @@ def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
 
 def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) -> ApiCall:
     """Returns a call that makes a recorded call again, with a new Request-ID. Variables such as `$TOKEN` replace the
-    secrets. If the recording has only a part of the body, the body is read from a file."""
+    secrets. If only a part of the body was recorded, the call takes its body from a file called `body`."""
     headers, secrets = dict[str, str](), dict[str, str]()
     for name, value in list_headers(content):
         if name == "Authorization":
@@ -216,7 +216,8 @@ def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) 
 
 @dataclass(frozen=True, slots=True)
 class ControlRequest:
-    """A call of a control: its row, the names in its path, and a JSON body or the text of a scenario."""
+    """A call of a control: the control's row, the values of the names in its path, and a JSON body or the text of a
+    scenario."""
 
     row: Control
     names: Mapping[str, str] = field(default_factory=dict)

@@ -45,8 +45,9 @@ def make_state(world: World, kind: str, name: str, token: str) -> str:
 
 
 def find_subject_of_state(world: World, state: str) -> tuple[str, str] | None:
-    """Returns kind and id of the initiation or consent for which the console made this state. The id of a consent is
-    the beginning of its address's token. Returns None if the console did not make the state."""
+    """Returns kind and id of the initiation or consent for which the console made `state`, the parameter that comes
+    back in a callback. The kind is the list of an initiation, such as `payments`, or `consents`. The id of a consent is
+    the beginning of its address's token. Returns None if the console did not make `state`."""
     payload, _, digest = state.rpartition(".")
     parts = payload.split(".")
     if len(parts) != 3 or not is_same_secret(digest, _compute_digest(world, payload)[:24]):
@@ -62,8 +63,9 @@ def _compute_digest(world: World, text: str) -> str:
 
 def find_address(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
     """Returns the address at which a customer signs or consents. `kind` is the list of the initiation, such as
-    `payments`, or `consents`. `name` is the id. If `callback` is this world's own callback page, the address has a
-    `state`, because that page checks the state. Otherwise the address says that the console opened it."""
+    `payments`, or `consents`. `name` is the id of the initiation, or the beginning of the consent's `token`. If
+    `callback` is this world's own callback page, the address has a `state`, because that page checks it. Otherwise it
+    has the parameter FROM_CONSOLE, which says that the console opened it."""
     page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
     if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
         return f"{page}?{FROM_CONSOLE}=1"  # so that nobody takes it for the TPP's own redirection
@@ -76,8 +78,9 @@ def find_address(visit: ConsoleVisit, kind: str, name: str, token: str, callback
 def build_call(
     visit: ConsoleVisit, title: str, operation: str, form: Form, challenge: str = "", body: Any = None, **more: str
 ) -> ApiCall:
-    """Returns a call with the headers that the operation requires. `form` has the values that replace the names in the
-    path. `more` are further headers."""
+    """Returns the demo client's call of the bank's `operation`, with the headers that this operation requires, except
+    Request-ID. `form` has the values for the names in the path, the product, and the access token. `more` are further
+    headers."""
     row, product = BY_NAME[operation], form.get("product", "")
     headers = {"Accept": f"application/vnd.{visit.world.settings.vendor}.api+json; version={row.versions[0]}"}
     if row.bank_headers:
@@ -104,7 +107,8 @@ def read_text_field(form: Form, name: str, default: str) -> str:
 
 
 def read_order(form: Form, amount: str, currency: str) -> dict[str, Any]:
-    """Returns the fields of the body that a payment and a standing order have in common."""
+    """Returns the fields that the bodies of a payment and of a standing order have in common. `amount` is used if the
+    form has no amount."""
     return {
         "creditor_account": {"iban": read_text_field(form, "creditor_iban", BELGIAN)},
         "creditor_name": read_text_field(form, "creditor_name", "Jan Peeters"),
@@ -212,9 +216,10 @@ class NextStep:
 
 def list_steps(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
     """Returns what a tester can do next with an initiation. `kind` is the list that has it, such as `payments`, and
-    `name` is its id. The tester can always ask for the status. Before the customer signs at the address, the tester can
-    sign or approve. While the bank still has to change the status, the tester can move the clock. Returns an empty list
-    if the initiation does not exist."""
+    `name` is its id. The tester can always ask for the status. If nobody has signed, and a signing address of the
+    initiation is valid, the tester can sign on the bank's pages, or approve without these pages. If the next change of
+    the status is up to the bank, the tester can move the clock until then. Returns an empty list if the initiation does
+    not exist."""
     standing = visit.world.ask(_read_standing, kind, name)
     if standing is None:
         return []
@@ -249,7 +254,8 @@ def _read_standing(
 ) -> tuple[Status, tuple[str, datetime, str] | None, str, str] | None:
     """Returns status, signing address, product and callback of an initiation, or None if the initiation does not exist.
     The signing address is a tuple: its token, the time at which it expires, and the customer who will probably sign. It
-    is None if nobody can sign there now. The product of a file is its format."""
+    is None if somebody has signed, if no signature is needed, or if all addresses have expired. The product of a file
+    is its format."""
     initiation = bank.find_initiation(name)
     if initiation is None or initiation.kind.list != kind:
         return None
@@ -274,8 +280,8 @@ def guess_signer(bank: Bank, initiation: Initiation) -> str | None:
 
 
 def list_next_steps(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:
-    """Returns what a tester can do after the call `step` of the demo client. Returns an empty list if the bank refused
-    the call."""
+    """Returns what a tester can do after the demo client's call `step`. `form` has the values with which it was made,
+    and `reply` is the bank's reply. Returns an empty list if the bank refused the call, or if nothing can follow it."""
     if not reply.is_success:
         return []
     match step:

@@ -91,8 +91,8 @@ def wall(instant: datetime) -> str:
 
 
 def span(length: timedelta) -> str:
-    """Returns a length of time in its largest unit and the unit below: `2 d 3 h`. Returns `0 s` for a negative
-    length."""
+    """Returns a length of time in its largest unit and the unit below, such as `2 d 3 h`. Leaves out the unit below if
+    its number is 0. Returns `0 s` for less than a second, and for a negative length."""
     seconds_left = max(0, int(length.total_seconds()))
     parts: list[str] = []
     for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
@@ -127,13 +127,14 @@ def coming_event(trigger: str) -> str:
 
 
 def middle(text: str) -> str:
-    """Returns a reference of more than 18 characters as its first 8 and last 6 characters. People recognize a reference
-    by its beginning and its end."""
+    """Returns a reference of more than 18 characters as its first 8 and last 6 characters, with an ellipsis between
+    them, because people recognize a reference by its beginning and its end. Returns a shorter reference unchanged."""
     return text if len(text) <= 18 else f"{text[:8]}\u2026{text[-6:]}"
 
 
 def short(name: str) -> str:
-    """Returns an id of more than 14 characters as its first 8 characters and an ellipsis."""
+    """Returns an id of more than 14 characters as its first 8 characters and an ellipsis, and a shorter id
+    unchanged."""
     return name if len(name) <= 14 else f"{name[:8]}\u2026"
 
 
@@ -143,6 +144,6 @@ def breakable(code: str) -> Markup:
 
 
 def tone(status: int) -> str:
-    """Returns the tone in which the console shows an HTTP status: `good`, `wait` for a refusal (4XX), or `bad` for a
-    failure of the bank (5XX)."""
+    """Returns the style of an HTTP status on the screens: `good`, `wait` for a refusal (4XX), or `bad` for a failure of
+    the bank (5XX)."""
     return "good" if status < 400 else "wait" if status < 500 else "bad"

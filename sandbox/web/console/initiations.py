@@ -46,14 +46,15 @@ class InitiationRow(NamedTuple):
 
 
 def find_kind(bank: Bank, name: str) -> str | None:
-    """Returns the name of the list that has the initiation with the id `name`, such as `payments`. Returns None if this
-    is the id of something else: a customer, an account, or a bulk within a file."""
+    """Returns the name of the list that has the initiation with the id `name`, such as `payments`. Returns None if no
+    initiation has this id, for example if it is the id of an account or of a bulk within a file."""
     initiation = bank.find_initiation(name)
     return initiation.kind.list if initiation else None
 
 
 def cut_page(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
-    """Returns a page of the items, and whether more items follow. Reads only one item after the page."""
+    """Returns page `number` of the items, counted from 1, and whether more items follow. Reads only one item after the
+    page."""
     rows = list(islice(items, (number - 1) * size, number * size + 1))
     return rows[:size], len(rows) > size
 
@@ -217,8 +218,8 @@ def find_amount(initiation: Initiation) -> Decimal:
 
 
 def make_sort_key(place: int) -> Callable[[Initiation], str]:
-    """Returns a function that reads one column of an initiation in lower case, to sort by it. `place` is the index in
-    Columns."""
+    """Returns a sort key: a function that returns one column of an initiation in lower case. `place` is the index of
+    the column in Columns."""
     return lambda initiation: str(SUMMARIES[initiation.kind].columns(initiation)[place]).casefold()
 
 
@@ -236,7 +237,7 @@ SORTS: dict[str, Callable[[Initiation], Any]] = {
 
 
 def describe_batch(part: Batch) -> Facts:
-    """Returns the values about one bulk that the page of its file shows."""
+    """Returns what the page of a bulk file shows about one bulk in the file."""
     batch = part.batch if isinstance(part.batch, BatchReport) else None
     findings = [(finding.place, finding.code, finding.text) for finding in part.findings]
     return {

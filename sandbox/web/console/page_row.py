@@ -7,8 +7,9 @@ from typing import NamedTuple
 class ConsolePage(NamedTuple):
     """A page of the console, or a call that a form of the console makes.
 
-    A view returns a response or facts. Facts are the values for the template of the page. The template has the name of
-    the view's function. It is in the folder `templates` of the console or of the view's package.
+    `view` names the function that answers. The function returns a whole response, or facts: the values for the template
+    of the page. The template has the name of the function. It is in the folder `templates` of the console, or of the
+    package that has the function.
     """
 
     method: str

@@ -196,7 +196,8 @@ def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
 
 
 def _find_clause(initiation: Initiation, fact: Fact) -> str:
-    """Returns the clause of the move that a line of the history records, or an empty text if the line is not a move."""
+    """Returns the clause of the move that a line of the history records. Returns an empty text if the line is not a
+    move, or if the table of moves does not have it."""
     if fact.source is None or fact.target is None:
         return ""
     rows = moves.find_moves_to(initiation.path, fact.source, fact.target)
@@ -319,8 +320,9 @@ def calls(visit: ConsoleVisit) -> Facts:
 
 
 def _fits(call: Exchange, filters: dict[str, str]) -> bool:
-    """Whether the call fits all filters. A filter for the status may be its first digits: `4` selects all statuses from
-    400 to 499."""
+    """Whether the call fits all filters. An empty filter fits each call. A filter for the status may be its first
+    digits: `4` selects all statuses from 400 to 499. A filter `text` selects the calls that have it in the path, the
+    error, the rule or the Request-ID."""
     text = f"{call.path} {call.error} {call.rule} {call.request_id}".casefold()
     return (
         filters["operation"] in ("", call.operation)
@@ -369,8 +371,9 @@ MARKS = {"holds": "✓", "fails": "✗", "skipped": "–"}
 
 
 def play(visit: ConsoleVisit) -> Response:
-    """Plays a shipped scenario in a new world. Sends the page in pieces, so that each step appears as soon as it is
-    done."""
+    """Plays a shipped scenario in a new world, and returns a page with the outcome of each step. Sends the page in
+    pieces, so that each step appears as soon as it is done. Raises Refusal for an unknown scenario, and if the server
+    cannot play scenarios."""
     name = visit.path["name"]
     if name not in SHIPPED or visit.state.worlds.play is None:
         raise Refusal(Error.NOT_FOUND, input="scenario")
@@ -430,8 +433,9 @@ def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: 
 
 
 def draw_refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Refusal) -> Response:
-    """Returns the page of settings after the control refused a change. The page shows the reason at each refused
-    setting. None of the changes was saved."""
+    """Returns the page of settings after the control refused a change. None of the changes was saved. The page shows
+    the reason beside each refused setting. If these reasons cannot be found, it shows the refusal's text beside the
+    first setting that was changed."""
     body = call.body or {}
     reasons = _read_reasons(body) or dict.fromkeys(list(body)[:1], refusal.text)
     facts = settings(visit, visit.request.form, reasons)

@@ -61,8 +61,8 @@ def draw_states(table: str, history: Sequence[Fact]) -> Facts:
 
 
 def _make_node(status: Status, x: float, y: float, history: Sequence[Fact]) -> Facts:
-    """Returns the values of a status in the picture: its name, its position, and the time at which the initiation first
-    reached it."""
+    """Returns the values of a status in the picture: its name and position, the time at which the initiation first
+    reached it (None if never), how often it was reached, and whether it is the current one."""
     arrivals = [fact.at for fact in history if fact.target is status]
     began = any(fact.source is status for fact in history[:1])  # a bulk in a file begins before its first line
     return {

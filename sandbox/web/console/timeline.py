@@ -55,13 +55,13 @@ class Window(NamedTuple):
         return self.end - self.begin
 
     def x(self, at: datetime) -> float:
-        """Returns the place of a time in percent of the picture's width."""
+        """Returns the horizontal place of a time, in percent of the picture's width. A time before or after the window
+        gets the place of the window's begin or end."""
         return round(100 * ((min(max(at, self.begin), self.end) - self.begin) / self.length), 2)
 
     def cut_part(self, begin: float, end: float) -> "Window":
-        """Returns the window between two places in this one. A place is a fraction of this window's length: 0 is its
-        begin and 1 is its end. Other fractions are before or after this window. The new window is at least a second
-        long."""
+        """Returns the window between two places of this window. A place is a fraction of this window's length: 0 is its
+        begin and 1 is its end. A place may be below 0 or above 1. The new window is at least a second long."""
         first = self.begin + self.length * begin
         return Window(first, max(self.begin + self.length * end, first + SHORTEST))
 
@@ -74,9 +74,10 @@ class TimelineEvent(NamedTuple):
 
 
 class TimelineMark(NamedTuple):
-    """An event in the picture, or a column that counts events. `zoom` is the part of the window that a column covers,
-    to which the column links. `x` is in percent of the picture's width. `wide` is the value of the SVG attribute
-    `width`, in percent or in pixels. `high` is in pixels."""
+    """An event or a piece of a bar in the picture, or a column that counts events. A column links to the part of the
+    window that it covers. `zoom` is this part. It is None for an event, for a piece of a bar, and for a column of a
+    second or less. `x` is in percent of the picture's width. `wide` is the value of the SVG attribute `width`, in
+    percent or in pixels. `high` is in pixels."""
 
     x: float
     wide: str
@@ -104,8 +105,8 @@ def timeline(visit: ConsoleVisit) -> Facts:
 
 
 def read_window(visit: ConsoleVisit) -> Window | None:
-    """Returns the window between the query's `from` and `until`. Returns None if one of them is missing or invalid, or
-    if `until` is not after `from`."""
+    """Returns the window between the query's `from` and `until`, limited to the times from EARLIEST to LATEST, and at
+    least a second long. Returns None if one of the two is missing or invalid, or if `until` is not after `from`."""
     try:
         begin, end = (read_instant(visit.request.args[name]) for name in ("from", "until"))
     except (KeyError, ValueError):
@@ -115,7 +116,8 @@ def read_window(visit: ConsoleVisit) -> Window | None:
 
 
 def fit_window(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], opening: datetime) -> Window:
-    """Returns the window from the bank's opening, or an earlier event, to the bank's present time, with a margin."""
+    """Returns the window for a query that names none. It begins at the world's opening, or at the first journal line,
+    call or clock move if that is earlier. It ends at the bank's present time. A margin is added on both sides."""
     last = bank.clock.now
     firsts = [opening, last, *(events[0].at for events in (bank.journal, calls) if events)]
     first = min(firsts + [move.begin for move in moves[:1]])
@@ -202,7 +204,8 @@ def make_columns(count: Callable[[datetime], int], window: Window) -> list[Timel
 
 def draw_bar(initiation: Initiation, now: datetime, window: Window) -> Facts:
     """Returns the bar of an initiation, with a piece for each status. A piece ends at the next change of status, or at
-    the present time. The piece of a final status has no length and is drawn with the least width."""
+    the present time. The piece of a final status has no length and is drawn with the least width. Pieces outside the
+    window are left out."""
     history = initiation.history
     changes = [(fact.at, fact.target) for fact in history if fact.target and fact.target is not fact.source]
     pieces = []

@@ -45,8 +45,8 @@ class Latest(Generic[T]):
 
 class Notice(NamedTuple):
     """The outcome of an action. `call` is a call that does the same action, to show it as code. Only the browser of
-    `session` sees the notice. `undo` is the time to which a rewind of the clock undoes the action, or None if a rewind
-    cannot undo it."""
+    `session` sees the notice. `undo` is the bank time before the action. A rewind of the clock to this time undoes the
+    action. If a rewind cannot undo the action, `undo` is None."""
 
     session: str
     text: str
@@ -56,9 +56,9 @@ class Notice(NamedTuple):
 
 
 class RefusedForm(NamedTuple):
-    """The values that were typed in a form, with which a page fills in the form again. Only the browser of `session`
-    sees them. `address` is where the form is sent. `field` is the refused field. It is empty if the refusal is about no
-    single field, or if there is no refusal."""
+    """A form that is shown again with the values that were typed: after a refusal, after a preview, or after a no to a
+    question. Only the browser of `session` sees the values. `address` is where the form is sent. `field` is the refused
+    field. It is empty if the refusal is about no single field, or if there was no refusal."""
 
     session: str
     address: str
@@ -145,7 +145,7 @@ class ConsoleVisit:
         return f"{self.request.script_root if bank == find_root(self.request) else bank}/psu{path}"
 
     def to_world(self, name: str) -> str:
-        """Returns the address of another world's console."""
+        """Returns the address of the console of the world `name`."""
         return f"{self.prefix}/_sandbox/" if name == "default" else f"{self.prefix}/worlds/{quote(name)}/_sandbox/"
 
     @property
