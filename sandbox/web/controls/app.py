@@ -58,8 +58,8 @@ PARAMETERS: dict[str, Callable[[ControlCall, Control], Any]] = {
 
 def find_view(row: Control) -> View:
     """Returns a function that calls the view of a row. It passes the arguments that the view's parameters name. If the
-    view returns a list, the function returns an object with this list under the row's `list_name`. Raises
-    AssertionError if the view has an unknown parameter."""
+    first parameter is `bank`, the view runs within `World.ask`. If the view returns a list, the function returns an
+    object with this list under the row's `list_name`. Raises AssertionError if the view has an unknown parameter."""
     module, _, function = row.view.rpartition(".")
     view = load(row.view if ":" in row.view else f"sandbox.web.controls.{module}:{function}")
     names = tuple(signature(view).parameters)
@@ -83,8 +83,9 @@ def route(app: Flask, worlds: WorldRegistry, rows: Iterable[Control] = CONTROLS)
 
 
 def _make_endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
-    """Returns the function that answers the calls of a control. A view returns the content of a JSON reply, a whole
-    response, or None for a reply without a body."""
+    """Returns the function that answers the calls of a control. It makes the response from what the control's view
+    returns: the content of a JSON reply, a whole response, or None for a reply without a body. It refuses a call that
+    changes something and has a wrong Content-Type."""
     view = cache(partial(find_view, row))  # imported at the first call
 
     def endpoint(**path: str) -> Response:

@@ -49,7 +49,8 @@ def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
 
 
 class DescribedField(fields.Field[Any]):
-    """A marshmallow field with texts for the OpenAPI document (`about`) and for the generated command (`option`).
+    """A marshmallow field with texts for the OpenAPI document (`about`) and for the command that is generated from the
+    control (`option`).
 
     If `option` is empty, the command has no option for the field. `error_text` is the error of a wrong value. `shape`
     is added to the JSON Schema of the field.
@@ -120,7 +121,7 @@ class TextListField(FunctionField, fields.List[Any]):
 
 
 class ObjectField(DescribedField, fields.Nested):
-    """An object within a body."""
+    """An object within a body. Unknown members are refused."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, partial: Any = None, **more: Any) -> Any:
         if not isinstance(value, dict):
@@ -151,7 +152,7 @@ def make_one_of(*words: str, **more: Any) -> TextField:
 
 
 def make_word_field(error_text: str, *words: str, **more: Any) -> TextField:
-    """Makes a field that accepts only these words. `error_text` is its error."""
+    """Makes a field that accepts only `words`. `error_text` is the error of any other value."""
     return TextField(error_text=error_text, validate=OneOf(words, error=error_text), **more)
 
 
@@ -168,7 +169,8 @@ def read_text(value: Any) -> str:
 def make_checked_field(
     is_valid: Callable[[Any], object], error_text: str, field: type[FunctionField] = TextFunctionField, **more: Any
 ) -> FunctionField:
-    """Makes a field that returns a value unchanged if `is_valid` is true for it, and refuses it otherwise."""
+    """Makes a field that returns a value unchanged if `is_valid` is true for it. `error_text` is the error of any other
+    value."""
 
     def read(value: Any) -> Any:
         if not is_valid(value):
@@ -189,8 +191,8 @@ def read_texts(value: Any) -> list[str]:
 
 
 def _read_address(value: Any) -> tuple[str, str | None]:
-    """Returns the token at the end of an SCA or consent address, and the `state` that the TPP appended to the
-    address."""
+    """Returns the token at the end of an SCA or consent address, and the `state` that the TPP appended to the address,
+    or None if it appended none. Raises ValueError for a text that is no address."""
     text = read_text(value)
     try:
         return find_last_segment(text), find_state(text)

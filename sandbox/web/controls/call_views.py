@@ -1,8 +1,9 @@
 """Views about calls of the bank's interface: their list, checks of the list, the explanation of a reply, and barriers.
 
 A test asks how many calls fit a matcher, or whether calls came in an order (choice 10). A matcher is a set of
-conditions, and a call fits if it meets all of them. The list of calls is complete. But headers and bodies are stored
-only for the last calls, and only in part if they are long. So it may be unknown whether an old call fits.
+conditions, and a call fits if it meets all of them. The list has the last calls of the world, as many as the setting
+requests_kept says. Older calls are not counted. Headers and bodies are stored only for the last calls, as many as the
+setting contents_kept says, and only in part if they are long. So it may be unknown whether a call in the list fits.
 
 A count is therefore two numbers: the calls that certainly fit, and the calls that possibly fit. A question is answered
 only if the answer is the same whether or not the possible calls fit. Otherwise the control refuses the question. The
@@ -52,7 +53,8 @@ def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class CallMatcher:
-    """The conditions by which calls of a world are searched. In a condition, a * stands for any text."""
+    """The conditions by which calls of a world are searched. In a condition, a * stands for any text. The path in a
+    condition may begin with the world's prefix, such as `/worlds/NAME/`."""
 
     def __init__(self, content: Mapping[str, Any], world: World) -> None:
         self.fields = {name: value for name, value in content.items() if name not in ("headers", "body")}
@@ -63,8 +65,8 @@ class CallMatcher:
         self.body = content.get("body", MISSING)
 
     def find_misfits(self, call: Exchange) -> list[str]:
-        """Returns the fields of the call that do not meet their condition, each with its value. Looks at no headers and
-        no body."""
+        """Returns the fields of the call that do not meet their condition, each with its value. Does not look at the
+        headers and the body."""
         wrong = []
         for name, condition in self.fields.items():
             value = getattr(call, "client_id" if name == "client" else name)
@@ -97,8 +99,9 @@ class CallMatcher:
 
 
 def read_body(condition: Any, content: Content) -> Any:
-    """Returns the body in the form of the condition. For a text, this is the whole body as text. Otherwise it is the
-    fields of a form, or the value of the JSON. If the body is not JSON, it is its text, or None if it is empty."""
+    """Returns the body of a call in a form that can be compared with `condition`. If `condition` is a text, this is the
+    whole body as text. Otherwise it depends on the body: for a form it is the fields, for JSON the value, for any other
+    text the text, and for an empty body None."""
     text = content.sent.decode(errors="replace")
     if isinstance(condition, str):
         return text
@@ -114,8 +117,8 @@ Matches = tuple[list[Exchange], list[Exchange]]  # the calls that certainly fit,
 
 
 class KeptCalls:
-    """The calls of a world at one moment. Older calls have no contents (headers and bodies), because the world stores
-    only the last ones."""
+    """The calls of a world at one moment. Only the last of them have contents (headers and bodies), because the world
+    drops older contents."""
 
     def __init__(self, world: World) -> None:
         self.calls = world.calls.list_after(0)
@@ -163,9 +166,9 @@ def _demand_contents(possible: list[Exchange]) -> None:
 
 
 def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
-    """Raises a Refusal if fewer or more calls fit than `times` says, or if calls did not come in the order of
-    `in_order`. Also refuses a body that has both fields, and a question that the stored contents cannot answer. Without
-    both fields, at least 1 call must fit."""
+    """Replies that the calls are verified, or raises a Refusal. With `times`, refuses if fewer or more calls fit. With
+    `in_order`, refuses if the calls did not come in this order. Without both fields, at least 1 call must fit. Also
+    refuses a body with both fields, and a question that the stored contents cannot answer."""
     matcher = dict(body)
     times, order = matcher.pop("times", None), matcher.pop("in_order", None)
     if order is None:
@@ -193,8 +196,8 @@ def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: Kep
 
 
 def _read_bounds(times: dict[str, int] | None) -> tuple[int, int | None]:
-    """Returns the lowest and the highest number of calls that may fit. The highest is None if there is no upper
-    bound."""
+    """Returns the lowest and the highest number of calls that may fit. The highest is None if there is no upper bound.
+    Without `times`, at least 1 call must fit. Raises a Refusal if `times` is empty or contradicts itself."""
     if times is None:
         return 1, None
     if not times:
@@ -219,7 +222,8 @@ def _write_bounds(least: int, most: int | None) -> str:
 
 def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMatcher]:
     """Reads the list `in_order` and returns a matcher for each entry. Each matcher also has the conditions in `shared`.
-    If an entry has the same condition, that of the entry counts."""
+    If an entry has a condition of the same name, the entry's condition replaces the shared one. Raises a Refusal for a
+    wrong list."""
     if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
         raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
     matchers = []
@@ -233,7 +237,8 @@ def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMa
 
 def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
     """Raises a Refusal unless some calls fit the matchers one after the other. Other calls may come between these
-    calls."""
+    calls. For each matcher, takes the first call that certainly fits. If there is none, but some calls possibly fit,
+    the Refusal says that their contents are not stored."""
     after = 0
     for number, matcher in enumerate(matchers, 1):
         certain, possible = calls.find(matcher, after)
@@ -294,9 +299,9 @@ def find_remedy(call: Exchange) -> str | None:
 
 
 def list_moves_before(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
-    """Yields the last moves (at most MOVES_SHOWN) that led the initiation to the status that it had when the call was
-    judged. Yields nothing for a call that is about no initiation. If a move happened because funds were missing, adds
-    the balance that was too low."""
+    """Yields the last moves (at most MOVES_SHOWN) of the initiation that the call is about, up to the time of the call.
+    Yields nothing for a call that is about no initiation. If a move happened because funds were missing, adds the
+    balance that was too low."""
     subject = bank.find_subject(call.subject) if call.subject else None
     if subject is None:
         return

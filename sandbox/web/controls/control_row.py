@@ -29,8 +29,8 @@ class Command(NamedTuple):
 
 
 class Button(NamedTuple):
-    """A button of the console that calls the control and then shows a notice. The notice may have placeholders for
-    fields of the form."""
+    """A button of the console that calls the control of its row and then shows a notice. The notice may have
+    placeholders for fields of the form."""
 
     action: str
     notice: str
@@ -82,7 +82,7 @@ class Control(NamedTuple):
 
     @property
     def list_name(self) -> str:
-        """The last part of the path, which is the name of the list in the reply."""
+        """The last part of the path. If the reply is a list, this is the name of the list."""
         return self.path.rpartition("/")[2]
 
     @property

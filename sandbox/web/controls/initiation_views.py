@@ -126,8 +126,8 @@ def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
 
 
 def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
-    """Sends the money of a payment back to the debtor. The last part of the control's path, `return` or `recall`, says
-    in which way."""
+    """Sends the money of a payment back to the debtor, and returns the payment's row. The last part of the control's
+    path, `return` or `recall`, says in which way."""
     way = row.list_name
     world.act(returns.send_back_now, payment_id, way, body.get("reason") or USUAL_REASONS[way])
     return world.ask(_make_moved_row, payment_id)
@@ -151,8 +151,8 @@ def countries() -> dict[str, Any]:
 
 
 def report(world: World, payment_id: str) -> Response:
-    """Replies with the status report of a file. The facts are copied under the world's lock, and the report is written
-    when the lock is released."""
+    """Replies with the status report of a file. What the report needs is copied under the world's lock. The report is
+    written when the lock is released."""
     file = world.ask(_read_file_status, payment_id)
     pieces = pause_between(write_report(file), ROWS_BETWEEN_PAUSES)
     ending, media = ("csv", "text/csv") if file.kind == "csv" else ("xml", "application/xml")

@@ -148,7 +148,8 @@ def compute_delay(count: int) -> float:
 
 def find_network(address: str) -> str:
     """Returns the network to which an address belongs. Wrong keys are counted for each network. An IPv4 address is a
-    network of its own. An IPv6 address counts as its /64 network, because one caller may own all of that."""
+    network of its own. An IPv6 address counts as its /64 network, because one caller may own all of that. A text that
+    is no IP address is returned unchanged."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -157,10 +158,11 @@ def find_network(address: str) -> str:
 
 
 def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
-    """Makes the application check Host, Origin and key of each call before its view runs. The routes in `bank` are not
-    checked. The routes in `pages` are pages of the console. Their key is not checked here, because they ask for it
-    themselves. A browser that opens the documentation without the key is redirected to the console's form for the
-    key."""
+    """Makes the application check Host, Origin and key of each call before its view runs. Does not check the routes in
+    `bank`, nor unknown paths that are not below `/_sandbox`. The routes in `pages` are pages of the console. Their key
+    is not checked here, because they ask for it themselves. All other routes need the key, if the server has one. A
+    browser that opens the documentation without the key is redirected to the console's form for the key. Any other call
+    without the key is refused."""
     app.extensions[ATTEMPTS] = attempts
 
     def demand_entry() -> Response | None:

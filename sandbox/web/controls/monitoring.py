@@ -65,8 +65,8 @@ def metrics(worlds: WorldRegistry) -> Response:
 
 
 class Figures:
-    """The collector of the figures, as prometheus_client needs it. Leaves out a world that was dropped or cannot be
-    loaded."""
+    """The collector that prometheus_client asks for the figures of a server. Leaves out the initiations of a world that
+    was dropped or cannot be loaded."""
 
     def __init__(self, worlds: WorldRegistry, tally: Tally) -> None:
         self.worlds = worlds

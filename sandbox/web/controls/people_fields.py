@@ -45,7 +45,7 @@ def _read_roles(value: Any) -> tuple[str, ...]:
 
 def _redirect_uri(value: Any) -> str:
     """Reads a callback address: an absolute http(s) address, or a loopback pattern such as `http://127.0.0.1:*/*`
-    (choice 2)."""
+    (choice 2). Raises ValueError for any other value."""
     if not isinstance(value, str) or not 0 < len(value) <= 2000 or re.search(r"[^!-~]|[\\<>\"#]", value):
         raise ValueError("an address is printable ASCII without blanks, quotes, < >, \\ and #")
     if LOOPBACK.match(value):
@@ -63,7 +63,8 @@ def _redirect_uri(value: Any) -> str:
 
 
 def _read_keys(value: Any) -> tuple[str, ...]:
-    """Reads public JWKs, each with a different `kid`. Returns them as JSON texts that have only the public fields."""
+    """Reads public JWKs, each with a different `kid`. Returns them as JSON texts that have only the public fields.
+    Raises ValueError for a wrong list."""
     from sandbox.web.api.signatures import read_key  # with the cryptography that few clients need
 
     keys: dict[str, str] = {}

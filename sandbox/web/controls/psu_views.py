@@ -39,8 +39,8 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_method(body: dict[str, Any]) -> tuple[str, ...]:
-    """Returns the signing method as the last arguments of a verb that signs: a tuple with the method. The tuple is
-    empty if the body names no method. The bank then chooses one."""
+    """Returns a tuple with the signing method that the body names. The caller passes it as the last arguments of a verb
+    that signs. If the body names no method, the tuple is empty, and the bank chooses a method."""
     return (body["method"],) if "method" in body else ()
 
 

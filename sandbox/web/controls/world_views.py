@@ -59,7 +59,8 @@ def make_world_row(world: World) -> dict[str, Any]:
 
 def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[str, Any]:
     """Makes a world. If the body leaves out a value, the value comes from the options with which the server was
-    started. The field `clock` has the same form as in a scenario (choice 13)."""
+    started. The field `clock` has the same form as in a scenario (choice 13). If a world of this name exists, the new
+    world replaces it if the body says `replace`; otherwise the call is refused."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -124,7 +125,7 @@ def change_clock(world: World, body: dict[str, Any]) -> dict[str, Any]:
         raise refuse("rate", "it goes with the mode running")
 
     def change(now: datetime) -> tuple[datetime, float]:
-        """Returns the bank's time and the clock's rate from now on. The rate 0 freezes the clock."""
+        """Returns the new time of the bank and the new rate of its clock. The rate 0 freezes the clock."""
         if "mode" in body:
             return now, body.get("rate", 1) if body["mode"] == "running" else 0
         later = body["set"] if "set" in body else now + body["advance"]
@@ -189,8 +190,10 @@ def write_in_portions(lines: Generator[bytes]) -> Generator[bytes]:
 
 
 def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """Imports a world from the body. The world gets the name in the parameter `as` of the query. If that is missing, it
-    gets the name of the world in the path of the call. If that is `default`, it gets the name in the file."""
+    """Imports a world from the body. The world gets the name in the query's parameter `as`. Without this parameter, it
+    gets the name of the world in the path of the call. If the path names no world, or the world `default`, the imported
+    world gets the name in the file. Raises Refusal if the file or its name is wrong. Also raises Refusal if a world of
+    the chosen name exists, unless the query says `replace=true`."""
     here = str(request.environ["sandbox.world"])
     try:
         first_name, life = read_export(BytesIO(request.get_data()), worlds.machine_time)

@@ -103,7 +103,7 @@ def apply_both(document: OpenApi, *amends: Amend) -> None:
 @amendment
 def replace_fields(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> None:
     """Replaces the schema of `fields` in the components `names` by `shape`. The fields keep their descriptions and
-    clauses."""
+    clauses. Adds a field that a component does not have."""
     for schema in find_components(document, names):
         for name in fields:
             old = schema["properties"].get(name, {})
@@ -169,7 +169,7 @@ def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) 
 
 @amendment
 def change_bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
-    """Applies `change` to the schema of each body of an initiation, and of each object in such a body."""
+    """Applies `change` to the schema of each body of an initiation, and of each object within these bodies."""
     for name, schema in document["components"]["schemas"].items():
         if name.endswith(("Payment", "Body")):
             change(schema)

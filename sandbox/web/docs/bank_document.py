@@ -63,7 +63,8 @@ ABOUT = (
 
 
 def describe_bank(root: str, vendor: str, today: date) -> dict[str, Any]:
-    """Returns the document of a bank without variants. The days in the examples are counted from `today`."""
+    """Returns the document of a bank without variants. `root` is the base address of the bank. `vendor` is a part of
+    the bank's media types. The days in the examples are counted from `today`."""
     spec, _ = make_document("Sandbox bank", VERSION, root, ABOUT, dict(TAGS.values()))
     for schema in (PaymentBody, EarlierBody, ContractBody, TokenForm, ErrorReply, ConsentAddressesReply):
         spec.components.schema(schema.__name__, schema=schema)
@@ -272,8 +273,9 @@ def name_body_component(product: str) -> str:
 
 
 def make_request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
-    """Returns the description of an operation's request body. All versions have one schema. The title of each example
-    names the version that accepts the example."""
+    """Returns the OpenAPI description of an operation's request body. `product` is the first product that the path
+    serves, or None for an operation without products. All versions share one schema. The title of each example names
+    the version that accepts the example."""
     titles = {
         f"version {example.version}: {example.title}": example for example in examples if example.body is not None
     }
@@ -294,8 +296,8 @@ def make_request_body(operation: Operation, product: str | None, examples: list[
 
 
 def list_well_known_examples(product: str) -> dict[str, Any]:
-    """Returns an example body for each well-known value. A well-known value makes the bank behave in a special way. A
-    reader can choose an example on the page where calls are tried."""
+    """Returns an example body of a payment for each well-known value. A well-known value is a `creditor_name` that
+    makes the bank behave in a special way. A reader can choose an example on the page where calls are tried."""
     return {
         row.value: {
             "summary": f"{row.value}: {row.effect}",
@@ -308,7 +310,7 @@ def list_well_known_examples(product: str) -> dict[str, Any]:
 
 def add_well_known_values(content: dict[str, Any]) -> None:
     """Adds the well-known values to the examples of the field `creditor_name` and of the header `PaymentInformationID`.
-    A well-known value makes the bank behave in a special way."""
+    A well-known value is a name or a reference that makes the bank behave in a special way."""
     values = list_default_values()
     names = list(dict.fromkeys(row.value for row in values if row.field == "creditor_name"))
     references = [row.value for row in values if row.field == "reference"]

@@ -1,7 +1,7 @@
 """Writes the examples as files for HTTP clients: one .http file, and a folder for the client Bruno.
 
-In both, the first call makes a world whose clock begins at a fixed time. So the dates in the calls are valid on any
-day, and the calls can be sent more than once.
+In both, the first call makes a world, and replaces the world that an earlier run made. The clock of the world begins at
+a fixed time. So the dates in the calls are valid on any day, and the calls can be sent more than once.
 """
 
 import json
@@ -27,8 +27,8 @@ JSON = {"Content-Type": "application/json"}
 
 
 class CollectionCall(NamedTuple):
-    """A call of a collection. The tool that sends it replaces `{{bank}}`, and placeholders for values of earlier
-    replies."""
+    """A call of a collection. In its texts, the HTTP client that sends it replaces `{{server}}`, `{{bank}}`, and the
+    names of values from earlier replies, such as `{{code}}`."""
 
     title: str
     method: str

@@ -40,7 +40,7 @@ def list_reply(name: str, row: type[Schema]) -> type[Schema]:
 
 class StateFile(Schema):
     """The size of the stored data in bytes, the idle time after which a world is deleted (null: never), the number of
-    acts of a world that are kept, and notes on harmless damage that was found."""
+    acts of a world that are kept (null: all), and notes on harmless damage that was found."""
 
     bytes = fields.Integer(metadata=INT64)
     worlds_expire_after_seconds = fields.Float(allow_none=True)
@@ -55,7 +55,8 @@ class Health(Schema):
 
 class ClockSchema(Schema):
     """The clock of a world. Times are ISO 8601 with the offset of Brussels. `rate` is the number of bank seconds per
-    real second. It is 0 for a frozen clock."""
+    real second. It is 0 for a frozen clock. `due_next` is the time of the next event. It is null if no event is coming,
+    or if the world is unloaded."""
 
     now = instant()
     mode = make_one_of("frozen", "running")
@@ -72,7 +73,8 @@ class WorldSchema(Schema):
 
 
 class WorldPage(Schema):
-    """A page of worlds. `next` is the value of `after` for the following page. The last page has no `next`."""
+    """A page of worlds. `next` is the value of the query parameter `after` that gets the following page. The last page
+    has no `next`."""
 
     worlds = make_rows_field(WorldSchema)
     after = fields.String(data_key="next")
@@ -90,7 +92,7 @@ HeldCall = reply("HeldCall", request_id=text(), operation=text(), method=text(),
 
 
 class HoldSchema(Schema):
-    """A barrier and the call that it holds."""
+    """A barrier, and the call that arrived at it. `call` is null until a call arrives."""
 
     name = text()
     at = make_one_of(*PLACES)
@@ -124,8 +126,10 @@ ExclusionRow = reply("ExclusionRow", value=text(), axis=text(), other=text())
 
 
 class AxisRowSchema(Schema):
-    """An axis. `outside` are the values that a correct client refuses. `lenient` are the values with which a client
-    works if it works with the first value. `met` says whether the bank has read the axis."""
+    """An axis: a point on which banks may differ, with the values that it can have. `does` has the effect of each
+    value. `brings` is the mistake of a client that the axis reveals. `outside` are the values that a correct client
+    refuses, and `within` says whether there are none. `lenient` are the values with which a client works if it works
+    with the first value. `value` is the value in this world. `met` says whether this world's bank has read the axis."""
 
     name = text()
     topic = text()
@@ -285,8 +289,8 @@ class BulkFileSchema(BulkStatusReply):
 
 
 class Redirection(Schema):
-    """The address to which the customer's browser was sent. A fault rule may make `redirect` null (the callback is
-    lost) or `times` 2 (the browser visits it twice)."""
+    """The address to which the customer's browser was sent. A fault rule or an axis may make `redirect` null (the
+    callback is lost) or `times` 2 (the browser visits it twice)."""
 
     redirect = text_or_null()
     times = fields.Integer()
@@ -305,7 +309,7 @@ class SignedPayment(Schema):
 
 
 class RefusedPayment(SignedPayment):
-    """A payment that a further signer cancelled."""
+    """A payment that a further signer refused to sign."""
 
     reason = text()
 
@@ -323,8 +327,8 @@ class Countries(Schema):
 
 
 class MoveOnTheWay(Schema):
-    """A change of the initiation's status that happened before the explained reply. If funds were missing, `balance` is
-    the balance at the end of the day before."""
+    """A change of status, in the explanation of a reply. It happened to the initiation that the call is about, no later
+    than the call. If it happened because funds were missing, `balance` is the balance at the end of the day before."""
 
     at = instant()
     from_ = text_or_null(data_key="from")
@@ -335,7 +339,8 @@ class MoveOnTheWay(Schema):
 
 
 class CallPart(Schema):
-    """Headers and body without secrets. `cut` says which part was left out."""
+    """The headers and the body of a request or a reply, without secrets. `cut` says what is missing of them. It is
+    empty if nothing is missing."""
 
     headers = words()
     body = text()

@@ -104,8 +104,8 @@ def is_portable(name: str) -> bool:
 
 
 def compose_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
-    """Returns the schemas of components by name. Each of them is made, wholly or in part, from the types by which
-    scenario files are read."""
+    """Returns, by name, the schemas of the components that do not come from one marshmallow schema alone. Most of them
+    come, wholly or in part, from the types by which scenario files are read."""
     bodies = {name_component(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
@@ -137,7 +137,8 @@ def make_closed_schema(members: JsonSchema) -> JsonSchema:
 
 
 def with_step_references(schema: Any) -> Any:
-    """Returns the schema, in which each reference to a scenario step leads to the component of this document."""
+    """Returns the schema, in which each reference to a scenario step is replaced by a reference to the component
+    STEP."""
     if isinstance(schema, dict):
         if schema.get("$ref") == STEP_REF:
             return make_reference(STEP)
@@ -146,8 +147,9 @@ def with_step_references(schema: Any) -> Any:
 
 
 def describe_operation(row: Control, components: Container[str] = ()) -> dict[str, Any]:
-    """Returns the OpenAPI description of a control. The schema of its request body is a reference if `components` has a
-    component with the body's name."""
+    """Returns the OpenAPI description of a control. If `components` has a component with the name of the control's
+    request body, the schema of the body is a reference to this component. Otherwise it is the marshmallow schema of the
+    body, which apispec converts."""
     parameters: list[dict[str, Any]] = [
         {
             "name": name,

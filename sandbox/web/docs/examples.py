@@ -272,5 +272,5 @@ def _make_token_example(title: str, version: int, name: str, form: dict[str, str
 
 
 def list_steps(today: date) -> list[Step]:
-    """Returns all examples, in the order in which they must be sent."""
+    """Returns all examples and all steps of a customer, in the order in which they must be sent."""
     return [*list_payment_steps(), *list_order_steps(today), *list_file_steps(today), *list_account_steps()]

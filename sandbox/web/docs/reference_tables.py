@@ -47,7 +47,7 @@ def list_control_rows() -> tuple[Control, ...]:
 
 
 def is_choice(clause: str) -> bool:
-    """Whether the clause is a choice of the sandbox. The service then does not decide the matter."""
+    """Whether the clause is a choice of the sandbox. A choice settles a matter that the service does not settle."""
     return clause.startswith("choice")
 
 

@@ -1,4 +1,5 @@
-"""The responses of an operation in the document: success for each version, then each refusal with its errors."""
+"""The responses of an operation in the OpenAPI document: success for each version, then each refusal with its
+errors."""
 
 from collections.abc import Callable
 from functools import partial

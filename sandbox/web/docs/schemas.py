@@ -1,4 +1,5 @@
-"""Turns marshmallow schemas into the JSON schemas of a document. Each field has a description and its clause."""
+"""Turns marshmallow schemas into the JSON schemas of an OpenAPI document. Each field has a description and its
+clause."""
 
 from typing import Any
 

@@ -279,7 +279,7 @@ def render_html(text: str, link: Callable[[str], str | None]) -> str:
 
 def _link_heading(opening: "Token", heading: "Token") -> None:
     """Gives a heading an id. A heading below the title becomes a link to itself, from which readers can copy the
-    address."""
+    address. A heading that contains a link stays as it is, except for the id."""
     from markdown_it.token import Token
 
     anchor = make_anchor(heading.content)

@@ -36,7 +36,8 @@ SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 @lru_cache(maxsize=site.ROOTS_KEPT)
 def write_bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
-    """Returns the JSON of the OpenAPI document of a bank with these variants. apispec is imported at the first call."""
+    """Returns the JSON of the OpenAPI document of a bank with these variants. The callback address in the examples is
+    the callback page below `root`. apispec is imported at the first call."""
     from sandbox.web.docs.amendments import amend_document
     from sandbox.web.docs.bank_document import describe_bank
     from sandbox.web.docs.examples import CALLBACK as EXAMPLE
