@@ -1,4 +1,5 @@
-"""Checks of a debtor's account before a payment, and the funds of a compartment (service 1, choice 5)."""
+"""Checks of a debtor's account before a payment, and the funds of a compartment, which is the part of an account in one
+currency (service 1, choice 5)."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -74,8 +75,9 @@ def limit_day(bank: Bank, order: PaymentRequest) -> date:
 
 
 def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal, on: date | None = None) -> None:
-    """Refuses a payment to a country that the account does not accept, and a payment that would exceed the account's
-    daily or weekly limit on the day `on` (service 1). Without `on`, the day is today."""
+    """Refuses a payment to a country that the account does not accept. Also refuses a payment that would exceed the
+    account's daily or weekly limit on the day `on`, by default today (service 1). If the decision `limit_week` is
+    `seven_days`, the weekly limit is for the 7 days that end with this day. Otherwise the week begins on Monday."""
     on = on or bank.clock.today
     if account.countries is not None and country not in account.countries:
         reason = f"the country {country} is not among those the customer accepts"
@@ -140,8 +142,8 @@ def compute_execution_funds(bank: Bank, debtor: Debtor) -> Money:
 
 
 def find_overdraft(bank: Bank, debtor: Debtor) -> Decimal:
-    """Returns the amount by which the balance of a compartment may fall below 0. Only the first currency of an account
-    has an overdraft (choice 5). For every other compartment returns 0."""
+    """Returns the amount by which the balance of a compartment (one currency of an account) may fall below 0. Only the
+    account's first currency has an overdraft (choice 5). Returns 0 for every other compartment."""
     account = bank.accounts.get(debtor.iban)
     if account is None or account.overdraft is None or debtor.currency != account.first_currency:
         return NOTHING
@@ -149,7 +151,7 @@ def find_overdraft(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decimal) -> None:
-    """Adds `change` to the reserved amount of a compartment. A negative `change` releases funds."""
+    """Adds `change` to the reserved amount of `debtor` in `register`. A negative `change` releases funds."""
     reserved_amount = register.get(debtor, NOTHING) + change
     if reserved_amount:
         register[debtor] = reserved_amount
@@ -158,7 +160,7 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
 
 
 def describe_funds(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
-    """Returns the amounts that show whether a compartment has enough funds for `amount`. A refusal gives them as its
+    """Returns the amounts that show whether `debtor` has enough funds for `amount`. A refusal gives them as its
     facts."""
     return {
         "needed": amount,

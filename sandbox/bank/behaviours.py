@@ -1,7 +1,7 @@
-"""The behaviour of each kind of initiation: its checks, its signature, and the effect of each trigger.
+"""How each kind of initiation behaves: its checks, its signature, and the effects of its triggers.
 
-A trigger happens in one of two ways: a scheduled event falls due, or a rule or a tester forces a move. The table
-`EFFECTS` has the effect for each way.
+A trigger is something that happens to an initiation, such as its cancellation. It happens because a scheduled event
+falls due, or because a rule or a tester forces it. The table `EFFECTS` has the effect for each of these two cases.
 """
 
 from collections.abc import Callable
@@ -117,9 +117,10 @@ def _time_out(bank: Bank, payment: Payment) -> None:
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Signs and completes an initiation, because a rule or a tester forces the move. Adds all needed signatures if the
-    initiation has none. If it has some, completes it with those. Refuses a payment or an order without a debtor account
-    in this bank."""
+    """Signs and completes an initiation, because a rule or a tester forces the move. If the initiation has no
+    signature, adds all that it needs. If it has some, adds no others. If the PSU is not known, takes the account's
+    first owner, or the first signer of a file. Refuses a payment or a standing order without a debtor account in this
+    bank."""
     behaviour = find_behaviour(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"

@@ -1,5 +1,5 @@
-"""Checks a bulk file against the data of the bank after the file was read: its accounts, its MsgId and its signers
-(choice 7)."""
+"""Checks of a bulk file that need the bank's data: whether its MsgId is new, whether its debtor accounts can pay, and
+who may sign (choice 7). The content of the file has been checked before."""
 
 from collections import defaultdict
 from datetime import date
@@ -22,8 +22,14 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 
 def validate(bank: Bank, bulk: BulkFile) -> None:
-    """Validates a file: registers its batches, adds all findings, and accepts or refuses each batch (choice 7). Refuses
-    the whole file if no batch is accepted."""
+    """Validates a file (choice 7): registers its batches, and accepts or refuses each. A batch is refused if it has
+    findings, except findings about transfers that were left out. All batches are refused if the file itself has
+    findings, such as a MsgId that the client used before. All are also refused if one is refused and the decision
+    `bad_transaction` is `the_file`.
+
+    Refuses the file if no batch is accepted, or if no customer may sign for all debtor accounts. Otherwise checks the
+    payees, and lists the file for the customers of the debtor accounts.
+    """
     report = take_report(make_report_input(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
     bulk.message_id, bulk.version = report.message_id, report.version
@@ -84,8 +90,8 @@ def drop_content(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
-    """Adds the findings that a rule of the scenario demands for a file. The rule counts batches from 1, and 0 means the
-    whole file (choice 13)."""
+    """Adds the findings that a rule of the scenario demands for a file. `bulk` is the number of a batch, counted from
+    1, or 0 for the whole file (choice 13). Skips a finding for a batch that the file does not have."""
     rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
     for rule_finding in rule.validation if rule else ():
         if rule_finding.bulk == 0:
@@ -96,8 +102,9 @@ def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
 
 
 def _demand_account(bank: Bank, batch: BatchReport) -> None:
-    """Adds findings to a batch if its debtor account cannot pay it. It must be an open payment account of a business
-    customer, with the currency of the batch and with online access (service 1)."""
+    """Adds findings to a batch if its debtor account cannot pay it. The account must be an open account of this bank
+    from which payments may leave. It must belong to a business customer, have the currency of the batch, and have
+    online access (service 1)."""
     account, findings = bank.accounts.get(batch.debtor_iban), batch.findings
     if account is None:
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")

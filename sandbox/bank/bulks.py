@@ -26,7 +26,8 @@ def initiate(
 ) -> tuple[str, Status]:
     """Registers a file that passed the checks of the POST, and schedules its validation. Returns the file's id and
     status. `packed` is the compressed content of the file. If an identical call came before, returns the id of the
-    earlier file and registers nothing."""
+    earlier file and registers nothing. Raises a Refusal if `find_identical_call` refuses the Request-ID, or if a rule
+    of the scenario refuses the file."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
@@ -40,8 +41,8 @@ def initiate(
 
 
 def demand_room(bank: Bank, size: int) -> None:
-    """Refuses a file of `size` bytes if it would make the files that wait for their validation too large together.
-    Accepts any size if no file waits."""
+    """Refuses a file of `size` bytes if this file and the files that wait for their validation would together exceed
+    the setting `files_waiting_max`. Accepts any size if no file waits."""
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(count_seconds_left, bank), waiting))
@@ -77,9 +78,9 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
 
 
 def execute(bank: Bank, part: Batch) -> None:
-    """Executes a batch if the funds suffice. Otherwise schedules another try, or gives the batch up after the last try.
-    Gives it up at once if the debtor's account is closed or `_is_given_up` says so. Afterwards updates the status of
-    the file."""
+    """Executes a batch if the funds suffice, and arranges the return of transfers to closed accounts. If funds are
+    missing, schedules another try. After the last try, or if `_is_given_up` says so, gives the batch up instead. Also
+    gives it up if the debtor's account is closed. In each case updates the status of the file."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     closed, needs = accounts.is_closed(bank, part.debtor.iban), Money(batch.control_sum, batch.debtor_currency)
     if not closed and accounts.compute_execution_funds(bank, part.debtor) >= needs:
@@ -206,9 +207,9 @@ def find_valid_sca_token(bank: Bank, bulk: BulkFile) -> str | None:
 
 
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
-    """Returns the token of the file's SCA address, or None if the file never had an address. If the file waits for its
-    first signature, gives it an address if it has none or replaces an expired address (service 4.6 rule 3). If the
-    decision `address_at_status` is `new`, replaces a valid address too."""
+    """Gives a new SCA address to a file that waits for its first signature and has no valid address (service 4.6 rule
+    3). If the decision `address_at_status` is `new`, also replaces a valid address. Returns the token of the file's
+    newest address, even if the address has expired. Returns None if the file never had an address."""
     bulk = find(bank, client_id, kind, reference, external=external)
     always_new = bank.decisions.address_at_status == "new"
     if waits_for_signature(bulk) and (always_new or find_valid_sca_token(bank, bulk) is None):

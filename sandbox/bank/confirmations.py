@@ -50,8 +50,9 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
-    """Sets the signing method of the session. For a method that is answered in an app, also creates the approval and
-    its code."""
+    """Sets the signing method of the session. Refuses a method that the customer cannot use now. For a method that is
+    answered in an app, also creates an approval (the id under which the app answers) and the code that the page
+    shows."""
     _choose(bank, make_approval_request(bank, demand_session(bank, session_id, token)), method)
 
 
@@ -75,7 +76,8 @@ def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: st
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
-    """Approves or refuses a request as the customer does in the app. At an SCA or consent address, stores the URL of
+    """Approves or refuses a request as the customer does in the app. `approval` is the id of the request in the app.
+    `number` is the number that the customer chose in the identity app. At an SCA or consent address, stores the URL of
     the callback in the session. The page that waits for the answer then redirects the customer there. The bank's own
     channel has no callback."""
     session = find_waiting_session(bank, approval)
@@ -87,9 +89,12 @@ def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None 
 
 
 def _approve_with_number(bank: Bank, request: ApprovalRequest, number: str | None) -> str | Status:
-    """Approves a request in an app. Only the identity app asks for a number. While tries are left, a wrong number
-    raises a Refusal. At the last try, a wrong number refuses the request at an SCA or consent address. In the bank's
-    own channel it then ends the session and raises a Refusal."""
+    """Approves a request in an app. Returns the URL of the callback, or in the bank's own channel the new status.
+
+    Only the identity app asks for a number. While tries are left, a wrong number raises a Refusal. At the last try, a
+    wrong number refuses the request at an SCA or consent address. In the bank's own channel it ends the session and
+    raises a Refusal.
+    """
     session = request.session
     if session.method != IDENTITY_APP:
         return _approve(bank, request, session.method)
@@ -154,7 +159,8 @@ def _approve(bank: Bank, request: ApprovalRequest, method: str) -> str | Status:
 
 
 def _make_signature_request(bank: Bank, session: Session) -> ApprovalRequest:
-    """Returns the approval request of a session at an SCA address."""
+    """Returns the approval request of a session at an SCA address. Raises a Refusal if nobody logged in, if no account
+    was chosen, or if the customer still has to see the verification of payee."""
     initiation, customer = signing.find_waiting_initiation(bank, session.address), session.customer
     if customer is None or (session.debtor is None and signing.needs_account(initiation)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")

@@ -29,7 +29,8 @@ def enter(bank: Bank, token: str, state: str | None) -> str:
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """Logs in a test customer who may answer this address. Returns the new session id."""
+    """Logs in a test customer and returns the new session id. Refuses a customer who may not answer this address. For a
+    renewal, and for a consent of the scope CAF, also sets the accounts, because the customer has no choice."""
     session = demand_session(bank, session_id, token)
     address = find_waiting_address(bank, token)
     name = signing.demand_customer(bank, customer).id
@@ -54,7 +55,8 @@ def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> N
 
 
 def demand_ready(bank: Bank, session: Session) -> str:
-    """Returns the customer of the session. Raises a Refusal if no customer logged in or no account was chosen."""
+    """Returns the customer of the session. Raises a Refusal if no customer logged in, if no account was chosen, or if
+    the consent address can no longer be answered."""
     find_waiting_address(bank, session.address)
     if session.customer is None or not session.chosen:
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="none was chosen")

@@ -30,9 +30,9 @@ def ask(
     language: str | None,
     languages: tuple[str, ...] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """Creates a consent address for each language, and returns pairs of language and token. The languages are those of
-    `languages`. If `languages` is empty, it is `language` alone, or all languages of the pages if `language` is None
-    too.
+    """Creates a consent address for each language in `languages`, and returns pairs of language and token. If
+    `languages` is empty, uses `language` alone. If `language` is None too, uses all languages of the pages. If a rule
+    of the scenario simulates the customer, schedules the customer's act at the first address.
 
     Refuses an account (`iban`) of another bank, a closed account, and an account without online access. Also refuses if
     a rule of the scenario demands it.
@@ -182,9 +182,9 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """Creates a consent and ends the earlier consent with the same PSU, client and scope, and for CAF the same account.
-    But if the earlier consent is still valid and the decision `new_consent` is `adds`, extends it and creates no other
-    consent."""
+    """Creates a consent and returns it. Ends the earlier consent with the same PSU, client and scope, and for CAF the
+    same account. But if the earlier consent is still valid and the decision `new_consent` is `adds`, extends and
+    returns the earlier consent."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))

@@ -35,8 +35,9 @@ def list_accounts_of(bank: Bank, customer: str) -> list[Account]:
 
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
-    """Changes fields of a customer. A change of a limit or of the countries also changes each account that the customer
-    owns. Refuses an unknown customer, and a private customer who would opt out of the payee check of files."""
+    """Changes fields of a customer, and writes the changes to the journal. A change of a limit or of the accepted
+    countries also changes each account that the customer owns. Refuses an unknown customer, and a private customer who
+    would opt out of the payee check of files."""
     before, accounts = find_named("customer", customer, bank.customers), list_accounts_of(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
     changed = replace(before, **dict(changes))
@@ -66,7 +67,8 @@ def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
 
 
 def register_customer(bank: Bank, customer: Customer) -> None:
-    """Registers a customer without an account. Refuses a name that is taken."""
+    """Registers a customer without an account. Refuses an id that is taken, and a private customer who has opted out of
+    the payee check of files."""
     if customer.id in bank.customers:
         raise Refusal(Error.NAME_TAKEN, kind="customer", input=customer.id)
     _demand_check_of_files(customer)
@@ -75,9 +77,10 @@ def register_customer(bank: Bank, customer: Customer) -> None:
 
 
 def register_account(bank: Bank, account: Account, balance: Money | None, balances: tuple[Money, ...] = ()) -> Account:
-    """Registers an account, with the first balance `balance`, or with several `balances` if `balance` is None. An
-    account without an IBAN gets the next free IBAN. If the first owner has limits or accepted countries, they replace
-    those of the account. Refuses an IBAN that is taken, and an unknown owner or signer."""
+    """Registers an account and returns it. `balance` is the opening balance. If `balance` is None, `balances` has the
+    opening balances, one for each currency. An account without an IBAN gets the next free IBAN. If the first owner has
+    limits or accepted countries, they replace those of the account. Refuses an IBAN that is taken, and an unknown owner
+    or signer."""
     if account.iban in bank.accounts:
         raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
     _demand_people(bank, account)
@@ -109,7 +112,8 @@ def _free_iban(bank: Bank) -> str:
 
 
 def _note(bank: Bank, name: str, changes: Changes, *before: Customer | Account) -> None:
-    """Writes to the journal which fields changed and their new values, such as `closed=true, overdraft=500.00`."""
+    """Writes to the journal which fields changed and their new values, such as `closed=true, overdraft=500.00`. Writes
+    nothing if no value changed."""
     changed = (
         (field, value) for field, value in changes if any(getattr(record, field, value) != value for record in before)
     )

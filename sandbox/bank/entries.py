@@ -43,8 +43,8 @@ def make_debtor_posting(payment: Payment) -> Posting:
 
 
 def _charge(bank: Bank, payment: Payment) -> None:
-    """Books the fee of a payment as a separate transaction. A return of the payment does not return the fee (service
-    2.1 rule 6)."""
+    """Books the fee of a payment, if it has one, as a separate transaction. A return of the payment does not return the
+    fee (service 2.1 rule 6)."""
     if payment.fee is None:
         return
     assert payment.debtor is not None
@@ -112,8 +112,8 @@ def make_opposite_postings(inner: Money, outer: Posting) -> tuple[Posting, ...]:
 
 
 def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
-    """Books a posting on a customer's account, together with the opposite posting on OUTSIDE, which stands for all
-    other banks."""
+    """Books a posting on a customer's account, and the opposite posting on OUTSIDE, which stands for all other banks.
+    `outer` is the amount of the opposite posting. `side` is the last letter of the entry's reference."""
     bank.ledger.post(_make_entry(bank, payment, f"{payment.id}-{side}", posting, outer, remark, bank.clock.today))
 
 

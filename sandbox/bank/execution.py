@@ -43,8 +43,8 @@ def find_day_of_payment(bank: Bank, order: PaymentRequest) -> date | None:
 
 def find_execution_day(bank: Bank, requested_day: date) -> date | None:
     """Returns the banking day on which the bank executes a payment or a batch that was requested for `requested_day`.
-    Returns None if it is executed at once: that day is not later than today, and today is a banking day or the decision
-    `closed_days` is not `respect`."""
+    Returns None if it is executed at once. This is so if `requested_day` is today or earlier, and today is a banking
+    day or the decision `closed_days` is not `respect`."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return find_next_banking_day(max(requested_day, today))
@@ -63,7 +63,8 @@ def compute_due_time(subject: Payment | Batch, promised: datetime) -> datetime:
 
 
 def complete(bank: Bank, payment: Payment) -> None:
-    """Schedules a payment's execution after its last signature. Debits an instant payment at once."""
+    """Reserves the funds of a payment after its last signature, and schedules its execution. Debits an instant payment
+    at once instead, and schedules its settlement, or its rejection if the decision `instant_outcome` demands that."""
     assert payment.debtor is not None
     now, decisions = bank.clock.now, bank.find_decisions(payment)
     bank.move(payment, Trigger.SIGNED)
@@ -130,8 +131,8 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Settles a payment. Rejects it instead if the beneficiary's account in this bank is closed (choice 10), or if the
-    bank refuses the beneficiary's name only now."""
+    """Settles a payment. Rejects it instead if the beneficiary's account in this bank is closed (choice 10). Also
+    rejects it if the decision `names` is `late` and the beneficiary's name has characters outside the SEPA set."""
     if accounts.is_closed(bank, payment.order.creditor.iban):
         reject(bank, payment, Reason.ACCOUNT_CLOSED.code)
     elif initiations.is_refused_late(bank, payment.order.creditor_name):
@@ -149,7 +150,8 @@ def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """Rejects a payment. Books a debited amount back to the debtor, or releases the reservation if nothing was debited.
 
-    If the decision `after_debit` is `return`, a debited payment is settled instead, and its return is booked later.
+    If the decision `after_debit` is `return`, a debited payment is settled instead. Its return is booked at once if
+    today is a banking day, else on the next banking day.
     """
     if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.decisions.after_debit == "return":
         _settle(bank, payment)

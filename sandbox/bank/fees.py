@@ -38,8 +38,8 @@ def find_fee(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
 
 
 def compute_needs(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
-    """Returns the funds that a payment needs, in the currency of the compartment that pays: its amount and its fee. If
-    the decision `fee_check` is `later`, returns the amount alone."""
+    """Returns the funds that a payment needs, in the debtor's currency: its amount and its fee. If the decision
+    `fee_check` is `later`, returns the amount alone."""
     amount, fee = accounts.convert_at_fixed_rate(order.amount, debtor.currency), find_fee(bank, order, debtor)
     if fee is None or bank.decisions.fee_check == "later":
         return amount

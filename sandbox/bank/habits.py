@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 
 class HabitOccurrence(NamedTuple):
-    """One occurrence of a habit. Occurrences at the same time are ordered by `rank`: by account, then by habit."""
+    """One occurrence of a habit. `rank` is the number of the habit in the list of all habits, which is ordered by
+    account. Occurrences at the same time are ordered by `rank`."""
 
     at: datetime
     rank: int
@@ -65,7 +66,8 @@ class Habits:
         heappush(ahead, self._source.perform(bank, heappop(ahead)))
 
     def switch(self, bank: Any, on: bool, now: datetime) -> None:
-        """Switches habits on or off. Occurrences that are due while habits are off are never performed."""
+        """Switches habits on or off. Occurrences that are due while habits are off are never performed. Also releases
+        the amounts that card terminals have reserved."""
         for occurrence in self._load_all():
             if occurrence.held:
                 self._source.release_hold(bank, occurrence)

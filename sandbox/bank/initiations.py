@@ -226,7 +226,8 @@ def describe_first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object
 
 
 def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: str) -> None:
-    """Stores an accepted initiation under its Request-ID. Does not replace an earlier initiation under the same id."""
+    """Stores an accepted initiation under its Request-ID. Does not replace an earlier initiation under the same id. If
+    too many are stored, drops the oldest."""
     bank.asked.setdefault(
         (request_key.client_id, request_key.request_id), AcceptedRequest(request_key.fingerprint, subject_id, sca_token)
     )

@@ -71,9 +71,9 @@ class Books:
 
 
 class Lines(Sequence[AccountLine]):
-    """The lines of a compartment, oldest first. `past` has the lines from before the bank's opening, which many banks
-    share. `own` has the lines that this bank added. The lines of the past are copied into `own` only when a new line
-    must be inserted among them."""
+    """The lines of a compartment (one currency of an account), oldest first. `past` has the lines from before the
+    bank's opening, which many banks share. `own` has the lines that this bank added. The lines of the past are copied
+    into `own` only when a new line must be inserted among them."""
 
     __slots__ = ("own", "past")
 
@@ -153,7 +153,7 @@ class Ledger:
         return self.past.balances.get(key, NOTHING) if number is None else number
 
     def list_lines(self, account: str, currency: str) -> Sequence[AccountLine]:
-        """Returns the lines of a compartment, oldest first. The result is not a copy, so it grows with later
+        """Returns the lines of a compartment, oldest first. The result is not a copy, so it can grow with later
         bookings."""
         key = (account, currency)
         return self._lines.get(key) or self.past.lines.get(key, ())

@@ -55,7 +55,8 @@ def find_check(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
 
 
 def note_check(bank: Bank, initiation: Initiation) -> None:
-    """Stores the outcome in the initiation and in the journal, unless an outcome is stored already."""
+    """Stores the outcome of the verification of payee in the initiation and in the journal. Does nothing if an outcome
+    is stored already, or if `find_check` returns None."""
     outcome = find_check(bank, initiation)
     if isinstance(initiation, Payment | StandingOrder) and initiation.payee is None and outcome is not None:
         initiation.payee = outcome
@@ -63,7 +64,8 @@ def note_check(bank: Bank, initiation: Initiation) -> None:
 
 
 def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
-    """Whether the bank refuses a signature after this outcome of the verification of payee."""
+    """Whether the bank refuses a signature after this outcome of the verification of payee. It refuses after a close
+    match if the decision `payee_close` is `stops`."""
     return outcome is not None and outcome.outcome == CLOSE_MATCH and bank.decisions.payee_close == "stops"
 
 
@@ -84,8 +86,8 @@ def demand_reachable(bank: Bank, initiation: Initiation) -> None:
 
 
 def check_file(bank: Bank, file: BulkFile) -> None:
-    """Checks the payee of each transaction that may be paid, and stores the outcomes in the file. Skips the batches of
-    customers who opted out."""
+    """Checks the payee of each transaction that may be paid, and stores the outcomes in the file and in the journal.
+    Skips the batches of customers who opted out. Does nothing if the decision `payee_check` is `off`."""
     if bank.decisions.payee_check == "off":
         return
     counts: Counter[str] = Counter()
@@ -106,7 +108,7 @@ def check_file(bank: Bank, file: BulkFile) -> None:
 
 
 def must_be_shown(bank: Bank, initiation: Initiation) -> bool:
-    """Whether the initiation has an outcome of the verification of payee, which the customer has to see before
+    """Whether the initiation has an outcome of the verification of payee. If so, the customer has to see it before
     signing."""
     return (
         initiation.payees is not None if isinstance(initiation, BulkFile) else find_check(bank, initiation) is not None

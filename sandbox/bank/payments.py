@@ -11,9 +11,14 @@ from sandbox.contract.products import PRODUCTS
 
 
 def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
-    """Checks a payment, registers it and returns its outcome. If an identical call came before, returns the outcome of
-    that call and registers nothing. If the client's newest payment with this reference is unsigned and has the same
-    content, returns the outcome of that payment with a new SCA address. A refused call registers nothing either."""
+    """Checks a payment, registers it and returns its outcome. A refused call registers nothing. If the decision
+    `profile_refusal` is not `post`, a payment that the customer's own settings forbid is not refused here, but at the
+    signature.
+
+    If an identical call came before, returns the outcome of that call and registers nothing. If the client's newest
+    payment with this reference is unsigned and has the same content, returns the outcome of that payment with a new SCA
+    address.
+    """
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         first = Status(bank.decisions.first_status)
@@ -46,9 +51,9 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
 
 
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """Refuses a payment that its account may not make. The checks are made in this order, and the first failing one
-    raises: the account itself (such as closed), currency, payment to the same account, non-SEPA, urgent, country,
-    limits (choice 5). The funds are checked last, and only if the payment is executed at once."""
+    """Refuses a payment that the account of `debtor` may not make. The checks are made in this order, and the first
+    failing one raises: the account itself (such as closed), currency, payment to the same account, non-SEPA, urgent,
+    country, limits (choice 5). The funds are checked last, and only if the payment is executed at once."""
     is_direct = execution.find_day_of_payment(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
@@ -72,8 +77,8 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
 
 
 def find_move_table(bank: Bank, order: PaymentRequest) -> str:
-    """Returns the name of the payment's table of moves. There are two tables for a product: in one a settled payment
-    has the status ACSC, in the other ACSP. The setting `settled_status` chooses."""
+    """Returns the name of the payment's table of moves (the permitted changes of its status). There are two tables for
+    a product: in one a settled payment has the status ACSC, in the other ACSP. The setting `settled_status` chooses."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 
@@ -90,7 +95,7 @@ def demand_date(bank: Bank, order: PaymentRequest) -> None:
 
 
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
-    """Cancels a payment by DELETE (service 4.4)."""
+    """Cancels a payment for a DELETE call (service 4.4)."""
     payment = initiations.find(bank, client_id, product, reference, customer=customer, external=external, deleting=True)
     assert isinstance(payment, Payment)
     execution.cancel(bank, payment)

@@ -52,11 +52,14 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
 def _choose_signer(
     bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
-    """Returns the customer who signs and the account that pays.
+    """Returns the customer who signs and the account that pays. Raises a Refusal if no customer is known.
 
-    If the initiation names its account, the default signer is its first owner, and another account is refused. If the
-    PSU has to choose the account, the default signer is the PSU of the client's token, or the first owner of `account`.
-    The default account is then the signer's first current account. For a bulk file the account is None.
+    If the initiation names its account, refuses any other account. The default signer is then the first owner of that
+    account. For a bulk file, the default signer is the first owner of the first debtor account, and the returned
+    account is None.
+
+    If the PSU has to choose the account, the default signer is the PSU of the client's token, or else the first owner
+    of `account`. The default account is the signer's first current account.
     """
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
         named_account = bank.accounts.get(account)
@@ -125,8 +128,10 @@ def attribute_moves_to_rule(bank: Bank, subject: Subject | ConsentAddress) -> It
 
 
 def act_as_customer(bank: Bank, subject: Initiation | ConsentAddress) -> None:
-    """Performs the act of a customer that a rule demands. The first signer acts at the SCA address or the consent
-    address. The second signer acts in the bank's own channel."""
+    """Performs the act of a simulated customer, as a rule demands. The first signer acts at the SCA address or the
+    consent address. If a file has no valid SCA address, gives it a new one first. After the first signature, schedules
+    the act of the rule's second signer if another signature is needed. The second signer acts in the bank's own
+    channel."""
     assert subject.rule is not None
     psu = bank.rulebook.rules[subject.rule].psu
     assert psu is not None
@@ -164,7 +169,8 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
 
 
 def _act_in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
-    """Signs or refuses as the second signer, in the bank's own channel. No callback follows."""
+    """Signs or refuses as the second signer `psu`, in the bank's own channel. No callback follows. Does nothing if
+    `psu` never answers, or approves without a named customer."""
     if psu.does == "approves" and psu.customer is not None:
         signing.sign_in_channel(bank, initiation.id, psu.customer)
     elif psu.does in ("refuses", "wrong_code"):

@@ -52,7 +52,8 @@ class Customer:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A payment account with its compartments, its owners and the customer's own security settings (service 1)."""
+    """A payment account with its compartments (one for each currency), its owners and the customer's own security
+    settings (service 1)."""
 
     iban: str
     type: str  # one of ACCOUNT_TYPES

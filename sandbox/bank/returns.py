@@ -41,7 +41,8 @@ def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) ->
 
 
 def promise(bank: Bank, name: str, refund: Refund) -> None:
-    """Books a refund at once if today is a banking day. Otherwise schedules it for the next banking day."""
+    """Books a refund at once if today is a banking day. Otherwise schedules it for the next banking day. `name` is the
+    id of the payment, or the reference of the booked entry."""
     bank.refunds[name] = refund
     at = move_to_banking_day(bank.clock.now)
     if at == bank.clock.now:
@@ -51,8 +52,8 @@ def promise(bank: Bank, name: str, refund: Refund) -> None:
 
 
 def book(bank: Bank, name: str) -> None:
-    """Books a scheduled refund in a transaction of its own. Does nothing for a payment that a tester has already sent
-    back."""
+    """Books the refund that was scheduled under `name`, in a transaction of its own. Does nothing for a payment that a
+    tester has already sent back."""
     refund = bank.refunds.pop(name)
     if refund.entry is None:
         if not bank.payments[name].returned:  # a tester may have been faster

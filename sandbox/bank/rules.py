@@ -42,7 +42,8 @@ class AmountCondition:
 
 @dataclass(frozen=True, slots=True)
 class RuleCondition:
-    """The conditions of a rule on an initiation. A condition that is None always fits. Texts with a * are patterns."""
+    """The conditions of a rule on an initiation. A condition that is None always fits. Texts with `*`, `?` or `[` are
+    patterns."""
 
     kind: str | None = None
     product: str | None = None
@@ -101,8 +102,8 @@ class AddedFinding:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRule:
-    """A rule of a scenario. Only the first rule that fits an initiation applies. Explanations and the journal show its
-    title."""
+    """A rule of a scenario. Only the first rule that fits an initiation applies. The journal and refusals show the
+    title of the rule."""
 
     title: str
     when: RuleCondition
@@ -201,8 +202,8 @@ class Rulebook:
     def find_first_match(
         self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None
     ) -> tuple[int | None, bool]:
-        """Returns the number of the first rule that fits, or None. The second value says whether the count of an `nth`
-        condition has changed.
+        """Returns the number of the first rule that fits, or None. A rule with `nth` fits only the n-th initiation that
+        meets its other conditions. The second value says whether the count of such a rule has changed.
 
         `before` are the facts of an earlier call for the same initiation. Rules that fit these earlier facts are
         skipped, because the earlier call has already counted the initiation for them.

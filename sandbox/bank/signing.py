@@ -59,8 +59,9 @@ def needs_account(initiation: Initiation) -> bool:
 
 
 def demand_signer(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """Refuses a customer who may not sign for the account, and an account that may not pay this initiation. Also
-    refuses an instant payment if the beneficiary's bank cannot receive it now."""
+    """Refuses a customer who may not sign for the account, an account that does not belong to the PSU of the client's
+    token, and an account that may not pay this initiation. Also refuses an instant payment if the beneficiary's bank
+    cannot receive it now."""
     if initiation.kind.one_account:
         assert debtor is not None
         account = bank.accounts.get(debtor.iban)
@@ -107,8 +108,8 @@ def _name_payer(bank: Bank, initiation: Initiation, customer: str, debtor: Debto
 
 
 def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """Makes the checks of a signature when a customer has logged in or chosen an account. Ignores a Refusal for which
-    `sign` ends the session with a callback."""
+    """Checks the customer and the account by `demand_signer` before the signature, when a customer has logged in or
+    chosen an account. Ignores a Refusal for which `sign` ends the session with a callback."""
     try:
         demand_signer(bank, initiation, customer, debtor)
     except Refusal as refusal:
@@ -118,7 +119,12 @@ def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Deb
 
 def choose_visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | None:
     """Returns how a customer's session ends after a Refusal: `callback` if the initiation is refused, `RJCT` if it is
-    signed and then rejected. Returns None if the session goes on and the customer may choose again (service 1, 7.4)."""
+    signed and then rejected. Returns None if the session goes on and the customer may choose again (service 1, 7.4).
+
+    A session ends only for a payment, and in two cases. If the customer chose the account and funds are missing, the
+    decision `funds_missing_after_pick` applies. If the TPP named the account and its settings forbid the payment, the
+    decision `profile_refusal` applies.
+    """
     if not isinstance(initiation, Payment):
         return None
     names_account = initiation.order.debtor is not None
@@ -162,7 +168,8 @@ def refuse(bank: Bank, initiation: Initiation, state: str | None, description: s
 
 
 def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
-    """Adds a signature. If it is the last one that the initiation needs, completes the initiation."""
+    """Adds a signature. If it is the last one that the initiation needs, completes the initiation. Otherwise the
+    initiation waits for the next signer."""
     initiation.signatures = (*initiation.signatures, customer)
     behaviour = find_behaviour(initiation)
     if len(initiation.signatures) < behaviour.signatures_required(bank, initiation, initiation.debtor):

@@ -145,8 +145,9 @@ def find_excluded_methods(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
 
 
 class Offer(NamedTuple):
-    """A signing method, and whether a customer can use it now. If not, `cause` is the name of a risk, `bank` or
-    `inactive`, and `reason` is the sentence for the customer. If so, `cause` is empty."""
+    """A signing method, and whether a customer can use it now. If so, `cause` is empty. Otherwise `reason` is the
+    sentence for the customer, and `cause` is one word: `bank` if the bank does not have the method, `inactive` if the
+    customer did not activate it, else the name of the risk that excludes it."""
 
     method: str
     cause: str = ""

@@ -29,7 +29,8 @@ def open_session(bank: Bank, address: str, state: str | None = None) -> str:
 
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
-    """Opens a session for a PSU who arrives at an SCA address. Returns the id of the session."""
+    """Opens a session for a PSU who arrives at an SCA address. Returns the id of the session. Also records that the
+    initiation was opened, and the outcome of the verification of payee."""
     signing.open_subject(bank, signing.find_waiting_initiation(bank, token))
     return open_session(bank, token, state)
 
@@ -64,7 +65,8 @@ def renew(bank: Bank, session_id: str) -> str:
 
 
 def set_customer(bank: Bank, session: Session, customer: str) -> None:
-    """Sets the session's customer. Clears the choices and the approval of the previous customer."""
+    """Sets the session's customer, and draws a new code for the card reader. Clears the previous customer's choices,
+    and the approval that waits in the previous customer's app."""
     drop_approval(bank, session)
     session.method, session.subject, session.payee_accepted = "", None, False
     session.customer, session.code = customer, bank.mint.draw_digits(CODE_DIGITS)
@@ -141,7 +143,8 @@ def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
 
 
 def demand_logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
-    """Returns a session of the channel and its customer. Refuses if nobody logged in."""
+    """Returns a session of the channel and its customer. Refuses if nobody logged in, or if the customer blocked online
+    access."""
     session = demand_session(bank, session_id, CHANNEL)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")

@@ -32,9 +32,9 @@ TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 
 def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
-    """Checks a standing order and registers it. If an identical call came before, returns the outcome of that call. If
-    the client's newest order with this reference is unsigned and has the same content, returns the outcome of that
-    order with a new SCA address."""
+    """Checks a standing order, registers it and returns its outcome. A refused call registers nothing. If an identical
+    call came before, returns the outcome of that call. If the client's newest order with this reference is unsigned and
+    has the same content, returns the outcome of that order with a new SCA address."""
     earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, Status.PATC, earlier.sca_token)
@@ -119,7 +119,8 @@ def complete(bank: Bank, order: StandingOrder) -> None:
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """Activates an order. Skips executions that were due before the activation, and schedules the next execution."""
+    """Activates an order. Skips executions whose planned day and execution time have passed, and schedules the next
+    execution."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
     while (

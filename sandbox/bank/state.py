@@ -43,8 +43,8 @@ from sandbox.contract.moves import Status, Trigger
 
 
 class Bank:
-    """All state of one bank. It depends only on the bank's beginning (fixtures, scenario, seed, settings) and its acts.
-    A register is a dict of records by id.
+    """All state of one bank. It depends only on the bank's beginning (fixtures, scenario, seed, settings) and its acts
+    (the logged calls that changed it). A register is a dict of records by id.
 
     All public attributes except `decisions` together are the state that is stored and compared.
     """
@@ -140,9 +140,9 @@ class Bank:
         self.decisions = self._copy_noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
-        """Sets a function that is called when a field of an axis is read from `decisions`, with the name of the field.
-        An axis is a decision that has a few named values. Unless the bank differs from the default, only the first read
-        of each field is reported."""
+        """Sets the function that is called when a field of an axis is read from `decisions`. The function gets the name
+        of the field. An axis is a decision that has a few named values. If all axes have their default values, only the
+        first read of each field is reported. Otherwise every read is reported."""
         self._note = note
         self.decisions = self._copy_noting(self.settings)
 

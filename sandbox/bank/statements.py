@@ -1,4 +1,4 @@
-"""Pages of an account's lines (its booked transactions), newest first (service 4.10, choice 8)."""
+"""Pages of an account's lines (its booked transactions), by default newest first (service 4.10, choice 8)."""
 
 import heapq
 from bisect import bisect_left, bisect_right
@@ -44,7 +44,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class LinePage:
-    """A page of lines, newest first. `following` is the query of the next page, or None on the last page."""
+    """A page of lines, by default newest first. `following` is the query of the next page, or None on the last page."""
 
     lines: Sequence[AccountLine]
     following: Query | None
@@ -52,8 +52,8 @@ class LinePage:
 
 
 def sum_in_euro(bank: Bank, account: Account) -> Money:
-    """Returns the balance of an account (service 2.7): the sum of all compartments, converted to EUR at the bank's
-    rates.
+    """Returns the balance of an account (service 2.7): the sum of all compartments (one for each currency), converted
+    to EUR at the bank's rates.
 
     In three cases returns the balance of the first compartment alone, in its own currency: if the account has only one
     compartment, if the decision `balance_of` is `euro`, or if that decision is `parameter` and the account does not
@@ -110,8 +110,8 @@ def demand_granted_account(bank: Bank, grant: Grant, logical_id: str) -> Account
 
 
 def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
-    """Whether the PSU authenticated a short time ago, by default in the last hour. A valid SCA token of the call shows
-    this, or a recent renewal of the consent.
+    """Whether the PSU authenticated a short time ago, by default in the last hour. This is so if the call has a valid
+    SCA token, or if the consent was renewed recently.
 
     Refuses an unknown SCA token, and an SCA token of another consent. An expired token counts as missing (choice 2).
     """
@@ -136,10 +136,9 @@ def find_oldest_day(bank: Bank) -> date:
 
 
 def asks_for_old(bank: Bank, query: Query) -> bool:
-    """Whether the query names days before the oldest day that can be read without an SCA token. With `date_from`, this
-    is so if `date_from` is before the oldest day. Without `date_from`, it is so if the query ends before the oldest
-    day: `date_to` is not included, so it may be the oldest day itself. An open beginning alone names no day, so such a
-    query with a later end, or with no end, gives False."""
+    """Whether the query names days before the oldest day that can be read without an SCA token. With `date_from`,
+    returns whether it is before the oldest day. Without `date_from`, returns whether `date_to` is the oldest day or
+    earlier, because the day `date_to` itself is not included. Returns False if the query has neither."""
     oldest = find_oldest_day(bank)
     if query.date_from is not None:
         return query.date_from < oldest
@@ -223,8 +222,8 @@ def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = 
 
     If the decision `reference_renumbered` is `changes`, a shown reference is a checksum of the line's reference, the
     bank's time and the number of postings. So all readers at one moment see the same reference, on every server and
-    after a replay. The reference changes when time passes or, while the clock is frozen, when a posting is booked. The
-    checksum has no count of reads: reads are not in the log, so each server would count other reads.
+    after a replay. The reference changes when time passes or, while the clock is frozen, when a posting is booked. A
+    count of reads is not part of the checksum: reads are not in the log, so each server would have a different count.
     """
     if not lines:
         return lines
@@ -249,8 +248,8 @@ def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = 
 def select_lines(
     lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool
 ) -> Iterator[AccountLine]:
-    """Yields the lines of a compartment that match a query, newest first if `backwards`, else oldest first. Begins
-    after the query's position `before`. Leaves out lines before the day `oldest`."""
+    """Yields those of `lines` that match a query, newest first if `backwards`, else oldest first. Begins after the
+    query's position `before`. Leaves out lines before the day `oldest`."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
     first = 0 if since is None else bisect_left(lines, (since, 0), key=make_sort_key)
     end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=make_sort_key)

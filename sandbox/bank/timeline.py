@@ -26,8 +26,9 @@ DEFAULTS = (
 
 
 def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
-    """Runs a due event. Skips it if the table of moves no longer allows its trigger. If a rule of the scenario delays
-    the event, schedules it again for the later time."""
+    """Runs a due event. A return of money, an act of a simulated customer and a move of a rule each have a function of
+    their own. Any other event is skipped if the table of moves no longer allows its trigger. If a rule of the scenario
+    delays such an event, schedules it again for the later time."""
     if trigger is Trigger.RETURNED:
         returns.book(bank, subject_id)
         return
@@ -61,7 +62,8 @@ def find_rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
 
 def find_rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
     """Returns the time until which a rule delays an event that the bank scheduled by itself. Returns None if no rule
-    delays it. For a batch, the rule is that of its file."""
+    delays it. A rule delays an event of DEFAULTS if the rule moves the initiation from its present status at a later
+    time. For a batch, the rule is that of its file."""
     if isinstance(subject, Batch):
         subject = bank.bulks[subject.bulk_id]
     if subject.rule is None or trigger not in DEFAULTS:
@@ -115,7 +117,7 @@ def pass_time(bank: Bank) -> None:
 
 def advance(bank: Bank, until: datetime) -> None:
     """Moves bank time to `until`, and runs all events that are due up to then. One call has the same result as several
-    calls that reach the same time."""
+    calls that reach the same time. Raises AssertionError if the events do not end within `due_events_max` events."""
     if not advance_some(bank, until, bank.decisions.due_events_max):
         raise AssertionError("the agenda never empties")
 
@@ -139,7 +141,8 @@ def advance_some(bank: Bank, until: datetime, most: int) -> bool:
 
 
 def _perform_due_habit(bank: Bank, until: datetime) -> bool:
-    """Performs the next habit if it is due no later than the next event. Returns whether a habit was performed."""
+    """Performs the next habit if it is due no later than `until` and no later than the next event. Returns whether a
+    habit was performed."""
     at = bank.habits.next_at
     promised = bank.agenda.next_at
     if at is None or at > until or (promised is not None and promised < at):

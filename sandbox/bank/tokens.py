@@ -182,8 +182,8 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
 
 def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
     """Issues a pair of tokens in the place of the pair with the same key: client, PSU, scope and, for CAF, account. If
-    the decision `pair_of` is `client`, also invalidates the newest pair of the client and scope if it was for another
-    PSU."""
+    the decision `pair_of` is `client`, also invalidates the newest pair of the same client and scope, even if that pair
+    is for another PSU or account."""
     life = bank.decisions.access_token_life
     pair = TokenPair(grant, _create_token(bank), _create_token(bank), bank.clock.now + life, code)
     earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)

@@ -1,4 +1,4 @@
-"""The table of verbs: the functions that change a world, under the names that logs and exports store.
+"""The table of verbs: the functions that change a bank, under the names that logs and exports store.
 
 Logs and exports must stay readable, so a name in this table never changes and is never removed. Acts are stored with
 the names of the verb's parameters, so these names never change either. A new parameter needs a default. That default
