@@ -1,2 +1,2 @@
-"""Functions about money, IBANs, calendars, recurrence, remittance and PKCE. They are true of any bank and have no
+"""Functions about money, IBANs, calendars, recurrence, remittance and PKCE. They apply to any bank and have no
 state."""

@@ -1,4 +1,4 @@
-"""Brussels time, and the banking days. TARGET2, the payment system of the euro area, is open on banking days (choice
+"""Brussels time, and the banking days: the days on which TARGET2, the payment system of the euro area, is open (choice
 6)."""
 
 import re
@@ -96,7 +96,7 @@ def is_after_cut_off(now: datetime) -> bool:
 
 def explain_wrong_date(text: str) -> str:
     """Returns why the date at the beginning of a text does not exist, such as `2027-02-30 does not exist: February 2027
-    has 28 days`. Returns an empty text if the date exists."""
+    has 28 days`. Returns an empty text if the date exists, or if the text does not begin with a date."""
     parts = DATE.match(text)
     if parts is None:
         return ""

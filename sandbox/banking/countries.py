@@ -62,7 +62,7 @@ def accepts_purpose(country: str, code: str) -> bool:
 
 
 def copy_published() -> dict[str, Any]:
-    """Returns a new copy of the content of GET /_sandbox/reference/countries."""
+    """Returns a new copy of the content that GET /_sandbox/reference/countries publishes."""
     return deepcopy({name: rows for name, rows in _load_content().items() if name != "iso"})
 
 

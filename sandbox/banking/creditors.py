@@ -92,8 +92,9 @@ def _demand_accepted(country: str, field: str) -> str:
 def demand_cross_border(
     country: str, currency: str, purpose: str | None, city: str | None, address_country: str | None
 ) -> None:
-    """Refuses a cross-border payment of euros to a SEPA country, one with a wrong or missing purpose code, and one to a
-    country outside the EEA without the beneficiary's city and country."""
+    """Refuses a cross-border payment of euros to a SEPA country, and one to a country outside the EEA without the
+    beneficiary's city and country. Also refuses a purpose code that the country does not accept, and a missing purpose
+    code if the country needs one."""
     if currency == "EUR" and country in countries.SEPA:
         reason = "euro to a SEPA account goes as a SEPA credit transfer"
         raise make_refusal(ACCOUNT, reason, PUBLISHED, currency=currency, country=country)

@@ -17,8 +17,8 @@ def is_pattern(text: str) -> bool:
 
 
 def fits(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern. The pieces between the stars are searched from left to right, each only once,
-    so that a pattern made to be slow is still fast."""
+    """Whether a text matches a pattern. Searches the pieces between the stars from left to right, each only once. So no
+    pattern can make the search very slow."""
     if not is_pattern(pattern):
         return text == pattern
     first, *other_pieces = (short_pieces if len(pattern) <= SHORT else split_pattern)(pattern)

@@ -41,8 +41,8 @@ class ComparableName(NamedTuple):
 
 
 def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
-    """Compares a name with each holder of an account, and with the names of all holders together. Returns the best
-    outcome."""
+    """Compares a name with each holder of an account, and with the names of all holders together in any order. Returns
+    the best outcome. The names of more than HOLDERS_MAX holders are not put together."""
     names = tuple(holders)
     together = (" ".join(order) for order in permutations(names)) if 1 < len(names) <= HOLDERS_MAX else ()
     outcomes = {holder: compare_names(name, holder) for holder in (*names, *together)}
@@ -87,8 +87,8 @@ def make_comparable(name: str) -> ComparableName:
 
 
 def _remove_dots(words: Iterable[str]) -> Iterator[str]:
-    """Yields the words of a name without dots. `s.r.l.` and `s r l` both give the word `srl`, because that is a legal
-    form."""
+    """Yields the words of a name without dots. Single letters that spell a legal form become one word: both `s.r.l.`
+    and `s r l` give `srl`."""
     letters: list[str] = []
     for word in words:
         parts = [part for part in word.split(".") if part]

@@ -69,8 +69,8 @@ def has_day(first: date, frequency: Frequency, number: int) -> bool:
 
 
 def compute_late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
-    """Returns an execution that was missed because the order became active too late. It runs on the banking day after
-    `active`."""
+    """Returns the execution `missed` with a new day: the banking day after `active`, the day on which the order became
+    active."""
     reason = "passed before the contract was active; following banking day"
     return missed._replace(
         on=find_following_banking_day(active, belgian), why=f"{missed.why}, {reason}" if missed.why else reason
