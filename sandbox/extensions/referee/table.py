@@ -1,5 +1,5 @@
-"""The table of all rules, and functions that pickle a referee. The pickled form has only the id of each rule and a
-placeholder for the bank, so that it contains neither."""
+"""The table of all rules, and functions that pickle a referee. In place of the rules and of the bank, the pickled form
+has only the ids of the rules and a placeholder."""
 
 import io
 import pickle

@@ -45,7 +45,7 @@ class LieReading:
 
 @dataclass(frozen=True)
 class LieVerdict:
-    """The results about lies of one session. `readings` has a LieReading for each pair of a lie and a test that read
+    """The results of one session about lies. `readings` has a LieReading for each pair of a lie and a test that read
     it. `ended` are lines of --allow-lies that are no longer needed, because the test now notices the lie."""
 
     readings: tuple[LieReading, ...] = ()

@@ -117,8 +117,10 @@ def find_pinned_axes(start: "Start") -> frozenset[str]:
 
 
 def pytest_bank_ends(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
-    """Stores what happened in the test's world, and a text about its last call, before the world is dropped. Does
-    nothing for tests that VaryPlugin does not run."""
+    """Stores the facts about the test's world in the item's stash, before the world is dropped. Also stores a text
+    about the call at which the test probably failed, if it failed. With --bank-ready, the facts of the run under
+    LISTING include the findings of the referee, the coverage and the exported world. Leaves out axes that the test sets
+    by itself. Does nothing for tests that VaryPlugin does not run."""
     if VARIANT in item.stash:
         variant = item.stash[VARIANT]
         whole = variant == LISTING and item.config.getoption("--bank-ready") is not None

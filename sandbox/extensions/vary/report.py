@@ -1,4 +1,4 @@
-"""The verdict as sentences for the terminal, and as files: one self-contained HTML page, JUnit, SARIF or JSON."""
+"""The verdict of `vary` as sentences for a terminal, and as files: one HTML page, JUnit, SARIF or JSON."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

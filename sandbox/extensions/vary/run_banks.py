@@ -144,7 +144,7 @@ class Banks(Protocol):
 
 @dataclass
 class RemoteBank:
-    """A bank that is a world of another server."""
+    """The bank of a run, as a world of a server that was running before (--url)."""
 
     server: Controls
     name: str
@@ -223,7 +223,7 @@ def is_at_default(settings: Decisions, axis: str) -> bool:
 
 
 class LocalBank:
-    """The bank of a run. Its address is a path of the shared server."""
+    """The bank of a run. Its address is a path of the server that all runs share."""
 
     def __init__(
         self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks, probed_axis: str | None = None
@@ -285,8 +285,8 @@ class LocalBank:
 
 
 class LocalBanks:
-    """The shared server. The application of a run answers the calls below `/worlds/NAME`, where NAME is the name of
-    that run."""
+    """The server that all runs share. The application of a run answers the calls below `/worlds/NAME`, where NAME is
+    the name of that run."""
 
     key: str | None = None
 
@@ -328,7 +328,7 @@ class LocalBanks:
 
 @contextmanager
 def start_local_banks(machine_time: Callable[[], float], jobs: int, seed: int) -> Iterator[LocalBanks]:
-    """Starts the shared server on a free loopback port, yields it, and stops it at the end."""
+    """Starts the server that all runs share, on a free loopback port. Yields the server, and stops it at the end."""
     banks = LocalBanks(machine_time, seed)
     with serve_in_background(banks.app, threads=2 * jobs + 2) as url:
         banks.url = url

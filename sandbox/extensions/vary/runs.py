@@ -93,7 +93,7 @@ class Runs:
 
     @property
     def count(self) -> int:
-        """The number of runs, including those of a stopped session."""
+        """The number of runs, including those of an earlier session that was stopped."""
         return len(self._runs) + len(self._earlier)
 
     @property

@@ -143,7 +143,9 @@ def write_scenarios(cover: "Cover", folder: Path) -> None:
 
 
 def begin_worlds(cover: "Cover", options: CoverOptions) -> None:
-    """Makes a world for each variant. All worlds have the same seed, so only their variants differ."""
+    """Makes a world for each variant at the sandbox of --url. All worlds have the same seed, so only their variants
+    differ. With --replace, replaces worlds that have these names. On a terminal, asks the user before it replaces them,
+    unless --yes is given."""
     from sandbox.client import Controls
     from sandbox.commands.remote import RemoteWorld
 
