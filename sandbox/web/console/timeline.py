@@ -175,7 +175,7 @@ def make_fact_event(fact: Fact) -> TimelineEvent:
 
 
 def make_lane(events: Sequence[TimelineEvent], window: Window) -> list[TimelineMark]:
-    """Returns a mark for each event. If there are more than DOTS_MAX events, returns columns that count them."""
+    """Returns a mark for each event, or columns that count the events if there are more than DOTS_MAX."""
     if len(events) > DOTS_MAX:
         return make_columns(lambda until: bisect_left(events, until, key=at_of), window)
     return [TimelineMark(window.x(at), MARK, 12, tone, f"{moment(at)} {text}") for at, _, tone, text in events]

@@ -1,4 +1,4 @@
-"""Says whether a server is ready, and with the extra [metrics] gives figures to Prometheus (choice 10).
+"""Says whether a server is ready, and gives figures to Prometheus if the extra `metrics` is installed (choice 10).
 
 The figures are computed only when somebody asks for them, so calls stay fast. No label contains a world's name, or
 anything that a client sent.

@@ -240,8 +240,10 @@ def list_faults(world: World) -> list[dict[str, Any]]:
 
 
 def add_fault(worlds: WorldRegistry, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
-    """Adds a fault rule to the world, and returns all its fault rules. As an exception, a fault of connections without
-    a condition begins at once for the whole server, and is not added to the world."""
+    """Adds a fault rule to the world, and returns all fault rules of the world. If the fault is about connections and
+    has no condition, it begins at once for the whole server instead, and is not added to the world. Raises Refusal for
+    a wrong fault, for a fault of connections that this server cannot make, and if the world has FAULTS_MAX fault rules
+    already."""
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")

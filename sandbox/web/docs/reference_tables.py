@@ -1,4 +1,5 @@
-"""The tables of the contract as rows of text, and as pages of the documentation in Markdown."""
+"""The tables of the package `contract`, such as those of operations, errors and settings: as rows of text, and as pages
+of the documentation in Markdown."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta

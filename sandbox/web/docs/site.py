@@ -117,7 +117,7 @@ def read_text(slug: str) -> str:
 
 def draw_page(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
     """Returns a page of the documentation as HTML. The slug of the first page is empty. Links to other pages begin with
-    `base` and end with `suffix`, such as `.html`. `bank` is the address of the bank that the page shows. `console` is
+    `base` and end with `suffix`, such as `.html`. `bank` is the bank's address in the texts of the page. `console` is
     the address of the console, or empty if the page is written to a file."""
     if not slug:
         return draw_home(base, suffix, bank, console)
