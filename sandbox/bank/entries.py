@@ -85,8 +85,8 @@ def credit(bank: Bank, payment: Payment) -> None:
 
 
 def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
-    """Yields the posting that credits the beneficiary's account in this bank. Yields nothing if the account is in
-    another bank."""
+    """Yields the posting that credits the beneficiary's account in this bank, in the currency of the compartment that
+    receives the money. Yields nothing if the account is in another bank."""
     assert payment.debtor is not None
     order = payment.order
     account = bank.accounts.get(order.creditor.iban or "")

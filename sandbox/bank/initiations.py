@@ -176,9 +176,10 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether the bank accepts a second cancellation of this initiation. Returns False for an initiation that is not
-    cancelled. For a cancelled one service 3.4 is silent, so the decision `cancel_again` counts: for `204` returns True,
-    for `404` raises NOT_FOUND, and for any other value returns False, after which the table of moves refuses."""
+    """Whether the bank accepts a second cancellation of this initiation. Returns False if it is not cancelled yet.
+    Service 3.4 is silent about a second cancellation, so the decision `cancel_again` applies. For `204` returns True.
+    For `404` raises NOT_FOUND. For any other value returns False, and the table of moves then refuses the
+    cancellation."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:

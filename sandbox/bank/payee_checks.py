@@ -28,7 +28,9 @@ DIFFERING_MAX = 50  # transactions of a file whose differing outcome is stored a
 
 
 def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> PayeeCheck:
-    """Returns the outcome of a check of a name against an IBAN. Stores nothing."""
+    """Returns the outcome of the verification of payee for a name and an IBAN. A rule of the scenario can set the
+    outcome. Otherwise the name is compared with the holders of the account. For a closed account the check is not
+    possible. Stores nothing."""
     by_rule = bank.rulebook.find_payee_check(kind, iban, name, bank.clock.now)
     if by_rule is not None:
         return by_rule
@@ -41,9 +43,9 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
 
 
 def find_check(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
-    """Returns the outcome for a payment or a standing order. This is the stored outcome, or a new check if none is
-    stored. Returns None for a bulk file. Also returns None if no outcome is stored and the bank makes no check, because
-    the payment is not SEPA or the decision `payee_check` is `off`."""
+    """Returns the outcome of the verification of payee for a payment or a standing order: the stored outcome, or that
+    of a new check if none is stored. Returns None for a bulk file. Also returns None if no outcome is stored and the
+    bank makes no check, because the payment is not SEPA or the decision `payee_check` is `off`."""
     if isinstance(initiation, BulkFile):
         return None
     if initiation.payee is not None or not initiation.sepa or bank.decisions.payee_check == "off":

@@ -215,7 +215,7 @@ def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
 
 def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initiation:
     """Returns an initiation that has a signature and needs another one, which this customer may give. Refuses any other
-    initiation."""
+    initiation, and a customer who blocked online access."""
     accounts.demand_unblocked(bank, demand_customer(bank, customer).id)
     initiation = bank.find_initiation(payment_id)
     if initiation is None:

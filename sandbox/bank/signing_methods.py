@@ -24,7 +24,7 @@ NIGHT_BEGINS, NIGHT_ENDS = 23, 6  # hours in Brussels
 
 class SigningAttempt(NamedTuple):
     """The initiation that a customer is about to sign, and the account that pays. For a consent, both are None. If only
-    `debtor` is None, the account that the initiation names pays, or the accounts that a file names."""
+    `debtor` is None, the payer is the account that the initiation names, or for a file its debtor accounts."""
 
     customer: str
     initiation: Initiation | None = None
@@ -137,8 +137,8 @@ RISK_NAMES = tuple(risk.name for risk in RISKS)
 
 
 def find_excluded_methods(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
-    """Returns the methods that a risk excludes: those that the setting `method_risks` names for it, else those of its
-    row in RISKS."""
+    """Returns the methods that a risk excludes: those that the setting `method_risks` names for this risk, else
+    `risk.refuses`."""
     methods_by_risk = dict(map(split_line, decisions.method_risks))
     methods = methods_by_risk.get(risk.name)
     return risk.refuses if methods is None else tuple(method for method in METHODS if method in methods.split())

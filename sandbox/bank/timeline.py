@@ -123,8 +123,8 @@ def advance(bank: Bank, until: datetime) -> None:
 
 
 def advance_some(bank: Bank, until: datetime, most: int) -> bool:
-    """Moves bank time towards `until`, but stops after `most` events. It stops only between two different times, so it
-    can run some more events. Returns True if time reached `until`, else False."""
+    """Moves bank time towards `until`, but stops after `most` events. It never stops between events of the same time,
+    so it can run some more events than `most`. Returns True if time reached `until`, else False."""
     has_life = bank.habits.since is not None
     for number in range(bank.decisions.due_events_max):
         if number >= most and (bank.next_at or until) > bank.clock.now:

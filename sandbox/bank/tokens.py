@@ -98,8 +98,8 @@ def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> Registe
 def exchange_code(
     bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int
 ) -> IssuedTokens:
-    """Exchanges a code for tokens. They include an SCA token, except if the code's scope is not AIS and the decision
-    `sca_token_for` is `ais`.
+    """Exchanges a code for tokens. If the decision `sca_token_for` is `ais`, only a code of the scope AIS also gives an
+    SCA token. Otherwise each code does.
 
     Refuses a code that is unknown, was used before, has expired or belongs to another client. Also refuses a wrong
     redirect address or verifier, a scope that this version of POST /token does not serve, and a consent that has ended.
