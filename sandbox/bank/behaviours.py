@@ -120,12 +120,14 @@ def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
     """Signs and completes an initiation, because a rule or a tester forces the move. If the initiation has no
     signature, adds all that it needs. If it has some, adds no others. If the PSU is not known, takes the account's
     first owner, or the first signer of a file. Refuses a payment or a standing order without a debtor account in this
-    bank."""
+    bank, and a file if nobody may sign for all its accounts."""
     behaviour = find_behaviour(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
         raise Refusal(Error.MOVE_ILLEGAL, subject=subject, status="PATC", target="signed")
     signers = behaviour.may_sign(bank, initiation)
+    if not signers:  # the signers of an account were changed after the file was accepted
+        raise Refusal(Error.MOVE_ILLEGAL, subject="a file that nobody may sign", status="PATC", target="signed")
     initiation.customer = initiation.customer or (
         behaviour.owner(bank, initiation) if initiation.kind.one_account else signers[0]
     )

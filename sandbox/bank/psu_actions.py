@@ -170,8 +170,9 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
 
 def _act_in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
     """Signs or refuses as the second signer `psu`, in the bank's own channel. No callback follows. Does nothing if
-    `psu` never answers, or approves without a named customer."""
-    if psu.does == "approves" and psu.customer is not None:
+    `psu` never answers."""
+    assert psu.customer is not None  # a scenario must name the second signer
+    if psu.does == "approves":
         signing.sign_in_channel(bank, initiation.id, psu.customer)
     elif psu.does in ("refuses", "wrong_code"):
-        signing.refuse(bank, initiation, None)
+        signing.refuse_in_channel(bank, initiation.id, psu.customer)

@@ -15,6 +15,7 @@ from flask import Flask, Response
 from sandbox.app import assemble, make_first_beginning
 from sandbox.machine import machine_time
 from sandbox.server.server import serve_in_background
+from sandbox.web.api import faults
 from sandbox.web.api.faults import WayBack, send_browser
 from sandbox.web.controls.psu_views import Arrivals, unpack_arrivals
 from sandbox.worlds.registry import WorldRegistry
@@ -126,6 +127,17 @@ def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: WorldRe
     twice = sent("twice")
     assert twice.headers["Content-Security-Policy"] == "default-src 'none'; frame-src http://127.0.0.1:9000"
     assert twice.get_data(as_text=True).count("http://127.0.0.1:9000/callback?code=a&amp;state=%22%3E%3Cb") == 2
+
+
+def test_what_an_extension_changed_in_the_callback_is_visited_twice_too(
+    app: Flask, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = "http://127.0.0.1:9000/callback?state=of-another-flow"
+    monkeypatch.setattr(faults, "choose_way_back", lambda world, address: WayBack(changed, 2))
+    sent = Response(status=303, headers={"Location": "http://127.0.0.1:9000/callback?state=its-own"})
+    with app.test_request_context():
+        page = send_browser(worlds.get("default"), sent).get_data(as_text=True)
+    assert page.count(changed) == 2 and "its-own" not in page
 
 
 # Pages

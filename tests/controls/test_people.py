@@ -164,6 +164,15 @@ def test_a_file_of_a_closed_account_is_refused_and_a_closed_beneficiary_sends_it
     assert (files.statuses(tpp, again), files.codes(tpp, again)) == (["RJCT", "RJCT"], ["ACCOUNT"])
 
 
+def test_a_file_that_nobody_may_sign_any_more_is_not_signed_by_force(tpp: Tpp) -> None:
+    file = files.validated(tpp, files.pain(files.bulk("5.00"), files.bulk("7.00", name="B", of=files.RESERVE)))
+    change(tpp, f"/accounts/{files.RESERVE}", signers=["alice"])
+    forced = tpp.control("POST", f"/payments/{file}/move", status="PDNG")
+    assert refused(forced, 409, "SBX-0409-000002", "a file that nobody may sign")
+    change(tpp, f"/accounts/{files.RESERVE}", signers=["bakkerij"])
+    assert tpp.control("POST", f"/payments/{file}/move", status="PDNG").status_code == 200
+
+
 def test_what_a_closed_beneficiary_sends_back_on_a_saturday_is_booked_on_monday(
     tpp: Tpp, bank: Bank, alice: str
 ) -> None:

@@ -118,6 +118,17 @@ def test_a_body_that_is_kept_no_longer_is_no_guess(called: Tpp) -> None:
     assert ask(called, "verify", {"body": {"creditor_name": "Jan*"}, "times": {"exactly": 1}}).status_code == 400
 
 
+def test_an_order_that_only_calls_without_kept_contents_could_make_is_no_guess(called: Tpp) -> None:
+    """The first initiation may be Jan's. The last one certainly is, and no status was asked after it."""
+    called.control("PATCH", "/settings", contents_kept=1)
+    called.initiate()
+    jan, status, refused_one = {"body": {"creditor_name": "Jan*"}}, {"operation": "payment_status"}, {"status": 400}
+    unknown = ask(called, "verify", {"in_order": [jan, status]})
+    assert unknown.status_code == 400 and "contents_kept" in unknown.json["error_description"]
+    assert ask(called, "verify", {"in_order": [status, refused_one, jan]}).status_code == 200
+    assert ask(called, "verify", {"in_order": [jan, {"operation": "token"}]}).status_code == 409
+
+
 def test_a_form_is_asked_by_its_fields(tpp: Tpp) -> None:
     tpp.http.post(f"{tpp.prefix}/token", data={"grant_type": "refresh_token", "refresh_token": "x"})
     assert ask(tpp, "count", {"operation": "token", "body": {"grant_type": "refresh_token"}}).json == {"count": 1}

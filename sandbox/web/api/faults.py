@@ -297,7 +297,7 @@ def send_browser(world: World, response: Response) -> Response:
     if way.address is None:
         return _make_page("The way back to the application was lost: a fault rule or an axis says so.", response)
     if way.times > 1:
-        return _visit_twice(address, response)
+        return _visit_twice(way.address, response)
     response.headers["Location"] = way.address
     return response
 

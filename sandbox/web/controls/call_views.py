@@ -237,17 +237,24 @@ def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMa
 
 def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
     """Raises a Refusal unless some calls fit the matchers one after the other. Other calls may come between these
-    calls. For each matcher, takes the first call that certainly fits. If there is none, but some calls possibly fit,
-    the Refusal says that their contents are not stored."""
-    after = 0
+    calls. Looks for the earliest order of calls that certainly fit, and for the earliest order in which calls also may
+    possibly fit. If only the second exists, the Refusal says that contents are not stored."""
+    certain_end: int | None = 0  # the last call so far of the first order, or None if there is none
+    possible_end = 0  # the last call so far of the second order
+    unknown: list[Exchange] = []
     for number, matcher in enumerate(matchers, 1):
-        certain, possible = calls.find(matcher, after)
-        if not certain:
-            _demand_contents(possible)
-            behind = f"after call {after} " if after else ""
-            instead = f"nothing {behind}fits number {number}{calls.describe_nearest(matcher, after)}"
+        certain, possible = calls.find(matcher, possible_end)
+        unknown += [call for call in possible if call not in unknown]
+        fitting = [call.seq for call in certain + possible]
+        if not fitting:
+            behind = f"after call {possible_end} " if possible_end else ""
+            instead = f"nothing {behind}fits number {number}{calls.describe_nearest(matcher, possible_end)}"
             raise Refusal(Error.NOT_VERIFIED, expected=f"{len(matchers)} calls in this order", found=instead)
-        after = certain[0].seq
+        if certain_end is not None:
+            certain_end = next((call.seq for call in certain if call.seq > certain_end), None)
+        possible_end = min(fitting)
+    if certain_end is None:
+        _demand_contents(unknown)
 
 
 def _describe(call: Exchange) -> str:
