@@ -135,8 +135,10 @@ def sum_reserved(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def compute_execution_funds(bank: Bank, debtor: Debtor) -> Money:
-    """Returns the funds that the execution of a payment can use. Unlike `compute_available_funds`, it does not subtract
-    the amounts that payments of a later day have reserved."""
+    """Returns the funds that the execution of a payment or a batch can use: the balance plus the overdraft, less the
+    amounts reserved for payments without a planned day, which are executed soon after their signature. The caller adds
+    the payment's own reservation if it is among them. Unlike `compute_available_funds`, does not subtract the amounts
+    reserved for payments with a planned day. Batches reserve nothing."""
     due = bank.reserved.get(debtor, NOTHING)
     return Money(bank.ledger.read_number(debtor) - due + find_overdraft(bank, debtor), debtor.currency)
 

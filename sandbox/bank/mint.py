@@ -1,8 +1,9 @@
-"""Generates the ids and secrets of a bank. The same seed and secret always give the same values. Never use it outside a
-sandbox.
+"""Generates the ids and secrets of a bank. The n-th value depends only on n, the seed, the secret and the salt. The
+salt is empty, unless several servers share the world. Never use this module outside a sandbox.
 
-Without a secret, anyone who knows the seed can compute every id and token, so a tester can know them in advance. With a
-secret, the values come from a keyed hash, so nobody can compute further ids and tokens from those already seen.
+Without a secret and a salt, anyone who knows the seed can compute every id and token, so a tester can know them in
+advance. With a secret, the values come from a keyed hash, so nobody can compute further ids and tokens from those
+already seen.
 """
 
 from base64 import urlsafe_b64encode
@@ -10,8 +11,8 @@ from hashlib import blake2b
 
 
 class Mint:
-    """The bank's only source of random values. They are computed from the seed, a counter, an optional salt and an
-    optional secret (hexadecimal)."""
+    """The bank's only source of random values. They are computed from the seed, the number of values drawn so far
+    (`asked`), an optional salt and an optional secret (hexadecimal)."""
 
     __slots__ = ("_key", "asked", "salt", "seed")
 

@@ -225,7 +225,8 @@ class Rulebook:
 
     def find_payee_check(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
         """Returns the outcome of a verification of payee that the first fitting rule sets, or None if no rule fits. A
-        rule with a condition on anything but the kind, the payee and the time does not fit. Changes no count."""
+        rule with a condition on anything but the kind, the payee and the time does not fit. So no rule with `nth` fits,
+        and nothing is counted in `met`."""
         facts = RuleFacts(kind, "", creditor_iban=iban, creditor_name=name)
         for number in self._of_payees:
             rule = self.rules[number]

@@ -68,8 +68,9 @@ def take_report(file: ReportInput, progress: Progress = ignore_progress) -> File
 
 
 def prepare_report(file: ReportInput, progress: Progress) -> None:
-    """Makes and stores a report before the bank needs it. If this fails, ignores the error, because `take_report` will
-    raise it. Drops the oldest reports if there are more than PREPARED_MAX."""
+    """Makes and stores a report before the bank needs it. If this fails, ignores the error and stores None. When the
+    bank later takes the report, `take_report` tries again, and then raises the error. Drops the oldest reports if more
+    than PREPARED_MAX are stored."""
     try:
         report = take_report(file, progress)
     except Exception:  # a bug of the sandbox

@@ -1,4 +1,4 @@
-"""The client as the software of a TPP uses it: one set of credentials at one bank."""
+"""The class `Client`, with which the software of a TPP calls one bank under one set of credentials."""
 
 import json
 import re

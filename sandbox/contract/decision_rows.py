@@ -172,10 +172,11 @@ class AxisTopic:
     """Creates the axes of a topic. A call of this object declares one axis. Its arguments are the clause, the question
     that the service leaves open, the mistake of a client that the axis reveals, and the values.
 
-    Each value is a tuple: its name with its marks (`!`, `+`), its effect, and optionally its content. The content says
-    what fields of `Decisions` get: one object for the field that declares the axis, or a dict with an object for each
-    of several fields. A value without content sets the defaults of the fields that the other values set. If no value
-    has content, each value sets the declaring field to the value's own name."""
+    Each value is a tuple: its name, its effect, and optionally its content. The name may end with `!` (the value breaks
+    the service's text) and `+` (the value is more lenient than the default). The content is what the field of
+    `Decisions` that declares the axis is set to, or a dict with what each of several fields is set to. A field that
+    another value of the axis sets, but this value does not, gets its default. If no value has content, each value sets
+    the declaring field to the value's own name."""
 
     def __init__(self, name: str) -> None:
         assert name in TOPICS

@@ -75,7 +75,8 @@ class Operation:
         return tuple(version for version in self.versions if product in limits.get(version, (product,)))
 
     def list_media(self, product: str | None) -> tuple[str, ...]:
-        """Returns the media types of its body for a product."""
+        """Returns the media types that the body of a request may have. They may depend on the product. Returns an empty
+        tuple if the operation takes no body."""
         return dict(self.media_of).get(product or "", self.media)
 
 

@@ -173,10 +173,11 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def find_logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """Returns the logical id of the account `name`. A text that names no known account is returned unchanged, because
-    it may be a logical id. If the tokens are of a CAF consent, returns the logical id of its only account, for any
-    known account and without a name. For other consents, raises ScriptFault without a name, or if the consent does not
-    have the account."""
+    """Returns the logical id of the account `name`. If `name` is not an account of the scenario's fixtures, returns
+    what `stage.find_iban` makes of it: usually the same text, which may be a logical id already.
+
+    A CAF consent has one account. Its logical id is returned for any account of the fixtures, and if `name` is None.
+    For other consents, raises ScriptFault if `name` is None, or if the consent does not cover the account."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.find_iban(name)

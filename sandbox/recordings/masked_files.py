@@ -37,11 +37,12 @@ Hide = Callable[[str], str]
 
 
 def mask_xml(text: str, names: Pseudonyms) -> str | None:
-    """Returns the XML without comments, and with pseudonyms in the place of its texts and attributes. Names of elements
-    and of attributes, the texts of KEPT_ELEMENTS, namespaces, currencies and the XML declaration stay.
+    """Returns the XML without comments, and with pseudonyms in the place of its texts and the values of its attributes.
+    Names of elements and of attributes, the texts of KEPT_ELEMENTS, namespaces, currencies and the XML declaration
+    stay.
 
     Returns None if the XML has a construct in which text can be hidden from the patterns of this module: CDATA, a
-    document type, an entity, a comment without an end, or any other `<` that begins no usual tag.
+    document type, an entity, a comment without an end, or any other `<` that does not begin a tag (see `MARKUP`).
 
     The XML need not be well-formed. The running time is proportional to its length, because no pattern searches for an
     end that may be missing.
@@ -76,8 +77,8 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
 
 
 def escape_texts(xml: str, names: Pseudonyms) -> str | None:
-    """Returns the XML with pseudonyms in place of its attributes, and with each `>` escaped that does not end a tag.
-    Returns None if a `<` does not begin a usual tag."""
+    """Returns the XML with pseudonyms in place of the values of attributes, except those that `mask_attribute` keeps.
+    Outside of tags, each `>` becomes `&gt;`. Returns None if a `<` does not begin a tag that MARKUP matches."""
     parts, end = list[str](), 0
     for tag in MARKUP.finditer(xml):
         parts += (xml[end : tag.start()], ATTRIBUTE.sub(lambda match: mask_attribute(match, names), tag[0]))

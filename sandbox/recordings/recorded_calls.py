@@ -197,10 +197,12 @@ def find_path_at_bank(path: str) -> tuple[str, ...] | None:
 
 
 def find_bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
-    """Returns the hosts that got calls with the bank's headers. If no call has these headers, looks for calls whose
-    path or reply only a bank has, and returns the host that got most of them. Returns an empty set if there are none.
+    """Returns the hosts that got calls with the bank's headers or calls of the sandbox's controls. If there are no such
+    calls, guesses: returns the one host that got the most calls that look like a bank's by their path or reply (see
+    `looks_like_bank`). Returns an empty set if no call looks like that.
 
-    A path alone proves little, because a shop may have /accounts, and an identity provider /token.
+    A guess is only one host, and no host is taken for a bank because of a path like /accounts or /token: a shop or an
+    identity provider may have such paths too.
     """
     marked = {call.host for call in calls if has_headers_of_bank(call)}
     if marked:

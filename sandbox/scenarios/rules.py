@@ -259,8 +259,9 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
 
 
 def _make_page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict[str, Any]:
-    """Returns the fields of a rule that its effects on the signing page set. Raises Wrong if an effect is given twice,
-    or if no initiation that meets `when` can have it."""
+    """Returns the values of the fields `payee` and `unreachable` of a rule. A field is left out if no effect is about
+    it. `effects` are the rule's effects on the signing page, by their index in `then`. Raises Wrong if an effect is
+    given twice, or if no initiation that meets `when` can have it."""
     values: dict[str, Any] = {}
     for index, effect in effects.items():
         place = f"then.{index}.{effect.word}"

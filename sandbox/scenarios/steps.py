@@ -148,7 +148,8 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
 
 
 def _expects_refusal(node: Node) -> bool:
-    """Whether a step expects a refusal or a lost reply. `node` is the content of the step, or a step `expect`."""
+    """Whether `node` expects a refusal or a lost reply. `node` is the content of a step, or the whole step after it,
+    which counts if it is a step `expect`. Both have the expected reply under the key `expect`."""
     content = node.to_python() if node.rows else {}
     expectation = content.get("expect")
     return "refused" in content or "lost" in content or (isinstance(expectation, dict) and is_refusal(expectation))

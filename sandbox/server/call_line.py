@@ -28,6 +28,6 @@ def call_line(row: Mapping[str, Any], screen: TextIO, suffix: str = "") -> str:
 
 
 def make_printable(text: str) -> str:
-    """Returns the first LONGEST characters of the text as printable ASCII. All other characters become escapes, because
-    control characters would move the cursor of a terminal."""
+    """Returns the first LONGEST characters of the text. Escapes backslashes and each character that is not printable
+    ASCII, because control characters would move the cursor of a terminal."""
     return ascii(text[:LONGEST])[1:-1].replace("\\'", "'")

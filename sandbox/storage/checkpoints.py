@@ -40,8 +40,9 @@ class Checkpoints:
         self.store = store
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
-        """Returns the last checkpoint of a world. Returns None if there is none, if it is damaged, or if its program
-        digest is not `shape`."""
+        """Returns the last checkpoint of a world. Returns None if there is none, if it is damaged, or if it was written
+        with another `shape`. `shape` is the digest of the source files that define how a bank is written (see
+        `compute_program_digest`)."""
         row = self._read_row(world, LAST)
         if row is None:
             return None
@@ -87,8 +88,8 @@ class Checkpoints:
 
     def write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
         """Writes a checkpoint of a world. Does nothing if this checkpoint or a later one was already written. After the
-        checkpoint is written, deletes old acts if the store limits the acts that are kept. `shape` is the program
-        digest, by which `read` knows whether it can use the checkpoint."""
+        checkpoint is written, deletes old acts if the store limits the acts that are kept. `shape` is stored with the
+        checkpoint, and `read` uses the checkpoint only if it is called with the same `shape`."""
         database = self.store.database
         if self._is_there(database, world, head, shape):
             return
@@ -103,8 +104,8 @@ class Checkpoints:
 
     @staticmethod
     def _is_there(database: Database | Transaction, world: int, head: LogHead, shape: str) -> bool:
-        """Whether the store has a later checkpoint of the world, or this checkpoint with the program digest `shape`.
-        Another server may have written it."""
+        """Whether the store has a later checkpoint of the world, or a checkpoint with the same `head` and `shape`.
+        Another server may have written it. `head` is the position in the log, and `shape` is as in `read`."""
         query = "SELECT acts, head, shape FROM checkpoints WHERE world = ? AND is_start = 0"
         latest = database.select(query, world)
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)

@@ -68,9 +68,9 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def describe_client_view(error: str | None) -> str:
-    """Returns the texts that the client saw in the reply with this error: the field `error` and the code. `error` is
-    the error's name in the enumeration `Error`. If a fault rule made the reply, `error` is None, and the text is `by a
-    rule`. An unknown name is returned as it is."""
+    """Returns the texts by which a client recognizes a refusal: the values of the fields `error` and `error_code` that
+    the bank sends by default. The parameter is the name of a member of the enumeration `Error`. A name that `Error`
+    does not have is returned unchanged. None becomes `by a rule`, because a fault rule usually made the reply then."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

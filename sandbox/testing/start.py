@@ -76,9 +76,10 @@ def make_world_options(start: Start) -> dict[str, Any]:
 
 
 def read_scenario_content(start: Start) -> str | dict[str, Any]:
-    """Returns the name of the scenario if the start names a shipped scenario and has no settings. Otherwise returns the
-    content of a scenario with the start's settings. This is the given content, the content of the given file (empty if
-    there is no such file), or a scenario that extends the shipped one."""
+    """Returns the scenario of the start. If it is the name of a shipped scenario, and the start has no settings,
+    returns the name. Otherwise returns the content of a scenario, with the start's settings added to it. The content is
+    the start's own, or that of its file (empty if the file does not exist), or one that extends the shipped
+    scenario."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:

@@ -46,8 +46,9 @@ log = getLogger("sandbox")
 
 @runtime_checkable
 class Attachment(Protocol):
-    """The state of another package for a world. `pack` returns it as bytes, which a state file stores. If `pack` fails,
-    the state is lost when the world leaves memory."""
+    """What another package keeps for one world, such as the findings of the referee. `pack` returns it as bytes for the
+    state file. If `pack` raises an error, the attachment is not stored, and begins anew when the world is loaded
+    again."""
 
     def pack(self) -> bytes: ...
 

@@ -58,7 +58,7 @@ def shorten(exchange: Exchange) -> Exchange:
 
 
 def describe_call(exchange: Exchange) -> dict[str, Any]:
-    """Returns the fields of a call that lists and reports show."""
+    """Returns the fields of a call that are shown in a list of calls or in a report. The time `at` is text."""
     return {name: getattr(exchange, name) for name in DESCRIBED} | {"at": write_instant(exchange.at)}
 
 

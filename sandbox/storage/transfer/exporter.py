@@ -140,8 +140,8 @@ def strip_secrets(snapshot: WorldSnapshot) -> WorldSnapshot:
 
 
 def list_drawn_secrets(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
-    """Returns all secrets that the bank drew, each with its number. In a world that servers share, secrets depend on
-    the ids of acts, so the acts are replayed to find them."""
+    """Returns a DrawnSecret for each secret that the bank drew, by the secret. In a world that servers share, secrets
+    depend on the ids of acts, so the acts are replayed to find which act drew which secret."""
     beginning = snapshot.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
     secrets: dict[str, DrawnSecret] = {}

@@ -123,9 +123,10 @@ def read_head(row: dict[str, Any]) -> ExportHead:
 
 
 def read_people(row: dict[str, Any]) -> Fixtures:
-    """Returns the people of an exported world. If the file has only the digest of people that a released program
-    shipped, returns these from the program's own fixtures. Raises ParcelError if this program does not know the digest,
-    or if the people in the file have an invalid habit or a generated past that is too long."""
+    """Returns the people of an exported world. `row` has them, or only the digest of the fixtures that a version of the
+    sandbox ships. With only a digest, returns the fixtures of this version that have the digest. Raises ParcelError if
+    this version has no such fixtures. Also raises it if the people in `row` have an invalid habit, too many habits, or
+    a generated past of a length that is not allowed."""
     if "whole" not in row:
         name = form.SHIPPED_FIXTURES.get(row["digest"])
         if row["fixtures"] != form.SHIPPED or name is None:

@@ -248,8 +248,8 @@ def explain_call(bank: Bank, call: CallRecord) -> tuple[Any, ...]:
 def find_deciding_rule(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
     """Returns six values: the name of the error, a sentence that says what decided the reply, the clause of this
     decision, the id of the subject (such as a payment), the status that the subject had when the call was judged, and
-    the title of the scenario's rule that matched the subject. If there is no such rule, but a fault rule applied to the
-    call, the last value is the title of the fault rule. Any of the values but the second may be None."""
+    the title of a rule. This is the scenario's rule that refused the call, else the one that matched the subject, else
+    the fault rule that applied to the call. All values except the sentence and the clause may be None."""
     refusal, subject_id = call.refusal, call.subject
     subject = None if subject_id is None else bank.find_subject(subject_id)
     status = rule = None

@@ -109,9 +109,9 @@ def refuse_unknown_page(visit: ConsoleVisit) -> Response:
 
 
 def preview(visit: ConsoleVisit) -> Response:
-    """Returns the JSON body with which the sent form would call its control, if the request accepts JSON, as requests
-    of the page's script do. Otherwise redirects to the page that has the form, and this page shows the body. Raises
-    Refusal for an unknown action."""
+    """Shows the JSON body that the form would send to its control, without calling the control. If the request prefers
+    JSON, returns the body alone: the page's script sends such requests. Otherwise redirects to the page that has the
+    form, and that page shows the body. Raises Refusal for an unknown action."""
     action = ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")

@@ -45,9 +45,10 @@ def make_state(world: World, kind: str, name: str, token: str) -> str:
 
 
 def find_subject_of_state(world: World, state: str) -> tuple[str, str] | None:
-    """Returns kind and id of the initiation or consent for which the console made `state`, the parameter that comes
-    back in a callback. The kind is the list of an initiation, such as `payments`, or `consents`. The id of a consent is
-    the beginning of its address's token. Returns None if the console did not make `state`."""
+    """Returns which initiation or consent the console made `state` for. `state` is the parameter that comes back in a
+    callback. The first value is the name of the list that has the initiation, such as `payments`, or `consents` for a
+    consent. The second value is the id of the initiation, or for a consent the beginning of the token in its address.
+    Returns None if the console did not make `state`."""
     payload, _, digest = state.rpartition(".")
     parts = payload.split(".")
     if len(parts) != 3 or not is_same_secret(digest, _compute_digest(world, payload)[:24]):
@@ -62,10 +63,11 @@ def _compute_digest(world: World, text: str) -> str:
 
 
 def find_address(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
-    """Returns the address at which a customer signs or consents. `kind` is the list of the initiation, such as
-    `payments`, or `consents`. `name` is the id of the initiation, or the beginning of the consent's `token`. If
-    `callback` is this world's own callback page, the address has a `state`, because that page checks it. Otherwise it
-    has the parameter FROM_CONSOLE, which says that the console opened it."""
+    """Returns the address at which a customer signs or consents. `kind` is the name of the list that has the
+    initiation, such as `payments`, or `consents` for a consent. `token` is the token in the address. `name` is the id
+    of the initiation, or for a consent the beginning of the token. If `callback` is this world's own callback page, the
+    address has a `state`, because that page checks it. Otherwise the address has the parameter FROM_CONSOLE, which says
+    that the console opened it."""
     page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
     if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
         return f"{page}?{FROM_CONSOLE}=1"  # so that nobody takes it for the TPP's own redirection

@@ -1,7 +1,8 @@
-"""Reads from the bank the values that the pages show of an initiation or a consent that waits for a PSU.
+"""Reads from the bank what the signing pages show about an initiation or consent that is waiting for a PSU.
 
-A `SigningPage` has all values for one address, one initiation in the channel or one approval in the app. Its `view` has
-the values that differ by kind: a payment, a standing order, a file or a consent.
+A `SigningPage` has all values of one page. A page is about a signing or consent address, an initiation in the bank's
+own channel, or an approval in the app. The field `view` has the values that differ between payments, standing orders,
+files and consents.
 """
 
 import math
