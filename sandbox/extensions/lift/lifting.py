@@ -76,7 +76,8 @@ STEP_MAKERS: dict[str, StepMaker] = {
 
 
 def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
-    """Returns the scenario of a recording as YAML, and a line for each call that could not be explained."""
+    """Makes a scenario from the content of a recording's file. Returns the same values as `lift_recording`. Raises
+    RecordingError if the content cannot be used (see `read_liftable`)."""
     return lift_recording(read_liftable(content), title)
 
 
@@ -88,7 +89,9 @@ def read_liftable(content: bytes) -> Recording:
 
 
 def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
-    """Returns the scenario as YAML, and a line for each call that could not be explained."""
+    """Makes a scenario that repeats the recorded calls. Returns it as YAML, with a list of lines for the user: one line
+    for each call for which no step could be made, and one for each group of simultaneous calls whose order is not
+    known."""
     calls = recording.calls
     head = find_loaded_scenario(calls)
     people = {name: head[name] for name in ("extends", "bank") if name in head}
@@ -260,7 +263,8 @@ def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callabl
 
 
 def lift_calls(record: Sequence[RecordedCall], names: ScenarioPseudonyms) -> LiftState:
-    """Makes a step of each call, or lists the call as unexplained. Returns the state with all steps."""
+    """Makes a step of each call, or adds the call to `unexplained` if no step can be made. Returns the state, which has
+    all steps."""
     controls = [call.path[1:] for call in record if call.path[0] == "_sandbox"]
     accepted = [call for call in record if call.method == "POST" and call.status == 201]
     times = Counter(call.headers.get("request-id", "") for call in accepted)

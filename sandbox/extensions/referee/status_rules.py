@@ -94,7 +94,7 @@ def never_asked(event: Observation, memory: RuleState) -> str | None:
         memory.pop(event.subject, None)
     elif event.subject is not None and not event.is_psu_refusal:
         memory[event.subject] = event.exchange, f"the PSU signed {event.subject}, and its status was never asked for"
-    return None
+    return None  # `find_open` makes the findings, from what is left in `memory`
 
 
 @rule("final-by-callback", ADVICE, "service 5.3", RETURNED, find_open=open_entries)
@@ -108,7 +108,7 @@ def final_by_callback(event: Observation, memory: RuleState) -> str | None:
         memory[event.subject] = event.exchange, proof_text
     else:
         memory.pop(event.subject, None)
-    return None
+    return None  # `find_open` makes the findings, from what is left in `memory`
 
 
 @rule("status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, states=UNDER_WAY)
@@ -142,7 +142,7 @@ def outcome_unseen(event: Observation, memory: RuleState) -> str | None:
         memory[event.subject] = event.exchange, event.state
     else:
         memory.pop(event.subject, None)
-    return None
+    return None  # `find_open` makes the findings, from what is left in `memory`
 
 
 def find_expired_addresses(and_then: str, *statuses: Status) -> FindOpen:
@@ -178,7 +178,7 @@ def address_abandoned(event: Observation, memory: RuleState) -> str | None:
             store_address(event, memory)
     elif event.subject in memory and (event.operation not in STATUSES or event.at >= memory[event.subject][1]):
         del memory[event.subject]
-    return None
+    return None  # `find_open` makes the findings, from what is left in `memory`
 
 
 def store_address(event: Observation, memory: RuleState) -> None:
@@ -218,7 +218,7 @@ def bulk_address_unused(event: Observation, memory: RuleState) -> str | None:
         # A customer who opened an address in time may leave it unsigned: that is no mistake of the client.
         was_opened = event.operation == PSU_OPENS or (exchange is None and until == address.until)
         memory[event.subject] = (None if was_opened else event.exchange), address.until
-    return None
+    return None  # `find_open` makes the findings, from what is left in `memory`
 
 
 @rule("details-polled", ADVICE, "service 4.3", (*DETAILS, *EVERY_STATUS), refused=False)

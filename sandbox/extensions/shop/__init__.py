@@ -1,5 +1,5 @@
-"""The command `demo`: a small web shop whose customers pay by bank, and can view their bank accounts. Its code is an
-example of a third party (TPP).
+"""The command `demo`: a small web shop whose customers pay from their bank account, and can view their bank accounts.
+Its code is an example of a third party (TPP).
 
 Read `payments` and `accounts` first; both call the bank through `bank_client`. Only `demo` knows that the bank is a
 sandbox.

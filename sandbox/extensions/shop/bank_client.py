@@ -127,8 +127,8 @@ class BankClient:
 
 
 def read_seconds(retry_after: str | None, now: datetime) -> int:
-    """Returns the seconds to wait by Retry-After, which is a number of seconds or an HTTP date. Returns at most
-    BUSY_SECONDS_MAX, and BUSY_SECONDS if the header is missing or cannot be read."""
+    """Reads the header Retry-After, a number of seconds or an HTTP date. Returns how many seconds to wait, at most
+    BUSY_SECONDS_MAX. If the header is missing or cannot be read, returns BUSY_SECONDS."""
     text = retry_after or ""
     if text.isascii() and text.isdigit():
         return min(int(text[:9]), BUSY_SECONDS_MAX)

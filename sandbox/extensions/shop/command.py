@@ -1,4 +1,5 @@
-"""The command `bank-sandbox demo`: a shop that is paid by bank, with a bank beside it (choice 12)."""
+"""The command `bank-sandbox demo`: a demo shop whose customers pay from their bank account (choice 12). It starts a
+sandbox bank too, unless `--bank` names one that runs already."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The pages with the goods, the basket, and orders that are paid by bank."""
+"""The shop's pages with the goods, the basket, and the orders, which customers pay from their bank account."""
 
 from secrets import token_hex
 

@@ -231,8 +231,9 @@ def find_counterpart(calls: Rows, place: int, reference: Reference) -> str | Non
 
 
 def describe_difference(before: str | None, now: str) -> list[str]:
-    """Returns the lines in which two replies differ: first lines of `now` with `+`, then lines of `before` with `-`. If
-    `before` is None, returns the lines of `now`. After LINES_MAX lines, one line counts the others."""
+    """Returns the lines in which two replies differ. The lines that only `now` has begin with `+`. After them come the
+    lines that only `before` has, which begin with `-`. If `before` is None, returns all lines of `now` instead, which
+    begin with `<`. Returns at most LINES_MAX lines, and then a line that says how many more there are."""
     if before is None:
         rows: Iterable[str] = [f"  < {line}" for line in now.splitlines()]
     else:

@@ -204,11 +204,12 @@ def run_once(order: VaryCommandOptions, variants: str) -> int:
 
 
 def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tells_lies: bool) -> "Verdict":
-    """Returns the verdict on the axes of the space. With `tells_lies`, the verdict is also on the lies. If the space is
-    None, it is only on the lies.
+    """Returns the verdict on the axes of the space, and with `tells_lies` also on the lies. If the space is None, the
+    verdict is only on the lies.
 
-    Raises FailsByDefault if a test fails on the default bank. Raises NothingMet if the calls meet no axis of the space,
-    and no lie that is tried could change a reply.
+    The axes can be judged if the calls of the tests meet one. The lies can be judged if one of them could change a
+    reply. If both are asked for and only one can be judged, the verdict on the other is empty. Raises NothingMet if
+    nothing that is asked for can be judged, and FailsByDefault if a test fails on the default bank.
     """
     from sandbox.extensions.vary.lie_verdict import LieVerdict, judge_lies
     from sandbox.extensions.vary.runs import NothingMet

@@ -154,8 +154,8 @@ class CoverageGoal:
         return any(cause.issubset(choices) for cause in self.causes)
 
     def _fits(self, choice: Choice, row: tuple[Choice, ...]) -> bool:
-        """Whether the choice can be added to the row. It cannot be added if a choice of the row excludes it, or if the
-        row would then contain a cause."""
+        """Whether the choice can be added to the row. It cannot if it and a choice of the row exclude each other, or if
+        the row with the choice would contain a cause."""
         completes_cause = any(choice in cause and cause <= {*row, choice} for cause in self.causes)
         return not completes_cause and self.space.find_excluded_by(choice).isdisjoint(row)
 

@@ -126,11 +126,13 @@ def judge_lies(runs: Runs) -> LieVerdict:
 
 
 def list_readings(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
-    """Yields a LieReading for each test that read the lie. `run` is the run under the lie. In the run `probe`, a call
-    gets an error in place of each reply that the lie would change. A test has read the lie if it fails in one of these
-    two runs. `listed` is a run without a lie.
+    """Yields a LieReading for each test that read the lie. In `run`, the bank told the lie. In the run `probe`, each
+    reply that the lie would have changed was an error. A test has read the lie if it failed in one of these two runs.
+    It has noticed the lie if it failed in `run`. From `listed`, a run without a lie, only the names of the tests are
+    used.
 
-    Without a probe, every test counts as a reader. If no reader is found, yields one LieReading that names all tests.
+    If `probe` is None, every test counts as a reader. If no reader is found, yields one LieReading that names all
+    tests.
     """
     tests = list(dict.fromkeys((*listed.tests, *run.tests)))
     noticing = [test for test in tests if not run.find_result(test).passed]

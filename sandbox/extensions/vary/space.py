@@ -1,9 +1,10 @@
 """Variants of the bank, and the space of axes and values from which they are chosen.
 
-An axis is a point on which a real bank may differ from the default bank, together with the possible values. A choice is
-an axis and one of its values. The default bank has the first value of each axis; messages call it the bank of today. A
-variant is the list of choices in which a bank differs from the default bank. A call meets an axis if its answer may
-depend on that axis."""
+An axis is a point on which a real bank may differ from the default bank, together with the possible values. The default
+bank has the first value of each axis; messages call it the bank of today. A choice is an axis with one of its values.
+Some choices are not about an axis: a lie, a night, a gateway fault (see `OTHERS`) or a probe (see
+`Variant.add_probe`). A variant is the list of choices in which a bank differs from the default bank. A call meets an
+axis if its answer may depend on that axis."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from sandbox.reader.tree import quote, suggest
 Choice = tuple[str, str]  # an axis and one of its values, or one of OTHERS with one of its values
 LIE = "lie"  # a setting of this extension
 PROBE = "probe"  # its value is an axis; replies to calls that meet this axis fail (see Variant.add_probe)
-# What may stand beside axes, with its values.
+# What a choice may have in place of an axis, with its values.
 OTHERS: dict[str, Callable[[], tuple[str, ...]]] = {
     LIE: lambda: load_added_settings()[LIE].words,
     NIGHT: lambda: tuple(NIGHTS),
@@ -34,9 +35,9 @@ TOPIC_GROUPS = {"money": ("initiation", "settling", "standing orders", "files")}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variant:
-    """A bank that differs from the default bank in `changes`. A change is a choice: a value of an axis, a lie or its
-    form (`lie_as`), a night or gateway fault (see conditions.py), or a probe (see `add_probe`). `Variant.of` sorts the
-    changes by name."""
+    """A bank that differs from the default bank in `changes`. Each change is a pair of names: an axis and its value, or
+    one of `lie`, `lie_as` (whether the lie is told or the reply fails), `night` and `fault` (see conditions.py) or
+    `probe` (see `add_probe`), with its value. `Variant.of` sorts the changes by name."""
 
     changes: tuple[Choice, ...] = ()
 
@@ -79,7 +80,7 @@ class Variant:
 
     @property
     def extensions(self) -> list[str]:
-        """The lines for the setting `extensions`: `lie: NAME`, and `lie_as: FORM` if the variant has this choice too.
+        """The lines for the setting `extensions`: `lie: NAME`, and `lie_as: VALUE` if the variant has this choice too.
         Empty if the variant has no lie."""
         return [f"{name}: {value}" for name, value in self.changes if name.startswith(LIE)]
 
