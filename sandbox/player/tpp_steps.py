@@ -173,8 +173,8 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def find_logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """Returns the logical id of the account `name`. If `name` is not an account of the scenario's fixtures, returns
-    what `stage.find_iban` makes of it: usually the same text, which may be a logical id already.
+    """Returns the logical id of the account `name`. For an account that a step added, returns its IBAN instead.
+    Returns any other text that is not an account of the scenario's fixtures unchanged: it may be a logical id already.
 
     A CAF consent has one account. Its logical id is returned for any account of the fixtures, and if `name` is None.
     For other consents, raises ScriptFault if `name` is None, or if the consent does not cover the account."""

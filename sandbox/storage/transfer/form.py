@@ -85,9 +85,9 @@ def encode_line(content: dict[str, Any]) -> bytes:
 @stored_as("DrawnSecret")
 @dataclass(frozen=True, slots=True)
 class DrawnSecret:
-    """Stands in an export without secrets in place of a secret that the bank's mint drew. `number` says which draw it
-    was, counted from 1 over all draws of the bank. `act_id` is the id of the act that drew it, if servers share the
-    world. Otherwise `act_id` is empty, because the ids of acts then do not change the draws."""
+    """Takes the place of a secret that the bank's mint drew, in an export without secrets. `number` says which draw it
+    was, counted from 1 over all draws of the bank. `act_id` is the id of the act that drew it if servers share the
+    world, else it is empty."""
 
     number: int
     act_id: str = ""
