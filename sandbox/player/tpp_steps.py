@@ -173,15 +173,15 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def find_logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """Returns the logical id of the account `name`. For an account that a step added, returns its IBAN instead.
-    Returns any other text that is not an account of the scenario's fixtures unchanged: it may be a logical id already.
+    """Returns the logical id of the account `name`. Returns a text that is neither an account of the scenario's
+    fixtures nor one that a step added unchanged: it may be a logical id already.
 
-    A CAF consent has one account. Its logical id is returned for any account of the fixtures, and if `name` is None.
-    For other consents, raises ScriptFault if `name` is None, or if the consent does not cover the account."""
+    A CAF consent has one account. Its logical id is returned for any known account, and if `name` is None. For other
+    consents, raises ScriptFault if `name` is None, or if the consent does not cover the account."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.find_iban(name)
-    if iban is not None and iban not in stage.people.accounts:
+    if iban is not None and iban not in stage.people.accounts and iban not in stage.opened.values():
         return iban
     if tokens.logical_id is not None:
         return tokens.logical_id

@@ -25,6 +25,15 @@ def test_an_expectation_that_fails_lets_the_rest_go_on(play: Play) -> None:
     assert not failed.passed and held.passed
 
 
+def test_an_account_that_a_step_added_is_read_by_its_name(play: Play) -> None:
+    steps = (
+        {"add": {"account": "holiday", "customer": "alice"}},
+        {"consent": {"customer": "alice", "account": "holiday"}, "as": "books"},
+        {"transactions": {"of": "books", "account": "holiday"}},
+    )
+    assert all(step.passed for step in play(*steps))
+
+
 REFUSED: dict[str, Any] = {"pay": {"debtor": "poor", "amount": "9999.00"}}
 
 

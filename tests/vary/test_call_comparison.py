@@ -84,6 +84,7 @@ def test_only_what_differs_is_shown_and_not_more_than_a_few_lines() -> None:
     assert describe_difference("one\ntwo\nthree", "one\n2\nthree") == ["  +2", "  -two"]
     assert describe_difference(None, "one\ntwo") == ["  < one", "  < two"]
     assert describe_difference("same", "same") == []
+    assert describe_difference("-- a\nb", "++ c\nb") == ["  +++ c", "  --- a"]
     many = describe_difference("", "\n".join(map(str, range(50))))
     assert len(many) == LINES_MAX + 1 and many[-1].startswith("  and ")
 

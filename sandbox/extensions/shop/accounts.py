@@ -29,6 +29,7 @@ RECENT = timedelta(days=90)  # what a bank shows without asking for the customer
 FRESH = timedelta(minutes=1)  # what was read within it is shown again without a call
 CALLS_MAX = 200  # pages of one statement: of a busier account the newest 10,000 transactions
 LINES = 25  # on a page of the shop
+DIGITS_MAX = 1_000  # of the number of a page; Python reads no number of more than 4,300
 BANK_ZONE = ZoneInfo("Europe/Brussels")
 PLACE = "<int(max=999):place>"
 
@@ -221,7 +222,7 @@ def list_lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
     lines = [] if statement is None else statement.lines
     text = request.args.get("page", "1")
     last = max(1, -(-len(lines) // LINES))
-    number = min(max(int(text), 1), last) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+    number = min(max(int(text), 1), last) if text.isascii() and text.isdigit() and len(text) < DIGITS_MAX else 1
     return {"lines": lines[(number - 1) * LINES : number * LINES], "number": number, "last": last, "count": len(lines)}
 
 

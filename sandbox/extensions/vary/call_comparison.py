@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher, unified_diff
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -193,12 +194,9 @@ class RunCalls:
         return WORLD.sub("", "\n".join([str(reply.get("body", "")), *headers]))
 
     def _list_axes_met_by(self, place: int) -> set[str]:
-        """Returns the axes of the variant that the call met. An axis that only changes settings is also returned if the
-        control `/explain` lists it, as it does for every call."""
+        """Returns the axes of the variant that the call met."""
         operation, reported = self.rows[place]["operation"], self.find_explanation(place).get("variants", {})
-        return {
-            axis for axis in self._axes if axis in reported or (operation and _do_settings_concern(axis, operation))
-        }
+        return {axis for axis in self._axes if has_met(axis, operation, reported)}
 
     def _has_changed(self, place: int) -> bool:
         """Whether the call met an axis of the variant and got another reply than its counterpart in the default run
@@ -238,6 +236,7 @@ def describe_difference(before: str | None, now: str) -> list[str]:
         rows: Iterable[str] = [f"  < {line}" for line in now.splitlines()]
     else:
         changes = unified_diff(before.splitlines(), now.splitlines(), n=0, lineterm="")
-        rows = [f"  {line}" for line in changes if not line.startswith(("---", "+++", "@@"))]
+        without_heads = islice(changes, 2, None)  # the first two lines name the files
+        rows = [f"  {line}" for line in without_heads if not line.startswith("@@")]
     lines = [cut(row, LINE_MAX) for row in sorted(rows, key=lambda row: row.startswith("  -"))]
     return lines[:LINES_MAX] + ([f"  and {len(lines) - LINES_MAX} more lines"] if len(lines) > LINES_MAX else [])
