@@ -81,8 +81,9 @@ class StateOptions:
         return worlds, store.close
 
     def _begin_with_store(self, begin: "Callable[[Store], WorldRegistry]") -> "tuple[WorldRegistry, Store]":
-        """Opens the store and loads its worlds. If the database cannot be reached, tries again for `wait_for_state`."""
-        from sandbox.storage.database import UnreachableError
+        """Opens the store and loads its worlds. If the database cannot be reached, is too slow, or loses a connection,
+        tries again for `wait_for_state`."""
+        from sandbox.storage.database import AgainError, CommitUnknownError, UnreachableError
         from sandbox.storage.store import open_store
 
         until = seconds_passed() + self.wait_for_state.total_seconds()
@@ -94,7 +95,8 @@ class StateOptions:
             except BaseException as error:
                 if store is not None:
                     store.close()
-                if not isinstance(error, UnreachableError) or seconds_passed() >= until:
+                is_passing = isinstance(error, UnreachableError | AgainError | CommitUnknownError)
+                if not is_passing or seconds_passed() >= until:
                     raise
             threading.Event().wait(0.5)
 

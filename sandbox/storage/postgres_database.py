@@ -55,6 +55,9 @@ class SilentError(psycopg.OperationalError):
     """The database did not reply in time."""
 
 
+TOO_SLOW = (SilentError, errors.QueryCanceled)  # the second one after STATEMENT_WAITS
+
+
 class _BoundedConnection(psycopg.Connection[Row]):
     """A connection that waits at most REPLY_WAITS for a reply, because a proxy can lose a reply without an error. After
     that time it raises SilentError and is closed."""
@@ -152,8 +155,8 @@ class PostgresDatabase(Database):
     @contextmanager
     def _borrow(self) -> Iterator[_BoundedConnection]:
         """Lends a connection to the block. Turns an error of the database into AgainError if repeating the block can
-        succeed, into TakenError if another transaction inserted the same row or made the same table, and else into
-        StateFileError."""
+        succeed, into TakenError if another transaction inserted the same row or made the same table, into
+        UnreachableError if the database was too slow, and else into StateFileError."""
         connection = self._take()
         try:
             yield connection
@@ -163,6 +166,8 @@ class PostgresDatabase(Database):
                 if _is_worth_repeating(error, connection)
                 else TakenError
                 if isinstance(error, TAKEN)
+                else UnreachableError
+                if isinstance(error, TOO_SLOW)
                 else StateFileError
             )
             raise kind(f"{self.path}: {_describe(error)}") from error

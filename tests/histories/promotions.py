@@ -164,7 +164,11 @@ def play(times: int) -> dict[str, Any]:
             member.start()
             stack.callback(member.end, signal.SIGKILL)
         clients = [Client(number, members, history, "promotions") for number in range(CLIENTS)]
-        wait_until(lambda: all(answers(member) for member in members), "a server does not answer")
+        wait_until(
+            lambda: all(answers(member) for member in members),
+            "a server does not answer",
+            lambda: "; ".join(f"runs: {member.runs}, {member.errors[-1_000:]}" for member in members),
+        )
         for client in clients:
             client.thread.start()
         for turn in range(times):

@@ -684,3 +684,21 @@ def test_several_open_one_store_and_close_it_without_a_word(database: str) -> No
         each.close()
         with pytest.raises(StateFileError, match="were closed"):
             each.count()
+
+
+# A database that is slow or comes late
+
+
+def test_a_database_that_does_not_reply_in_time_counts_as_unreachable(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that starts then tries again, as --wait-for-state says."""
+    slow = PostgresDatabase(database)
+    monkeypatch.setattr(postgres_database, "REPLY_WAITS", 0.05)
+    with pytest.raises(UnreachableError, match="no reply within"):
+        slow.select("SELECT pg_sleep(30)")
+    monkeypatch.undo()
+    monkeypatch.setattr(postgres_database, "BEGIN", "BEGIN; SET LOCAL statement_timeout = 50; ")
+    with pytest.raises(UnreachableError, match="statement timeout"), slow.transaction() as transaction:
+        transaction.select("SELECT pg_sleep(30)")
+    slow.close()
