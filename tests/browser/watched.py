@@ -31,7 +31,7 @@ class Watched:
     complaints: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(30_000)  # the machine may be busy
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
