@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+import httpx
 import pytest
 from click.testing import CliRunner
 
@@ -86,6 +87,18 @@ def test_it_says_where_it_listens_and_ends_in_order() -> None:
     assert out == ""  # one line, and it was read
     assert "Seed 7" in err
     assert "demo-tpp" in err
+
+
+def test_a_scenario_that_is_loaded_later_keeps_the_options_of_the_server() -> None:
+    options = "--port", "0", "--client-certificates", "proxy", "--acts-kept", "77"
+    with serving(*options) as (_, port), httpx.Client(base_url=f"http://127.0.0.1:{port}") as http:
+        http.put("/_sandbox/scenario", json={"name": "default"}).raise_for_status()
+        http.put("/_sandbox/worlds/other", json={"scenario": "default"}).raise_for_status()
+        http.put("/_sandbox/scenario", json={"scenario": {"settings": {"page_size": 5}}}).raise_for_status()
+        shown = [http.get(f"{world}/_sandbox/settings").json()["settings"] for world in ("", "/worlds/other")]
+    assert [row["client_certificates"] for row in shown] == ["proxy", "proxy"]
+    assert [row["acts_kept"] for row in shown] == [77, 77]
+    assert shown[0]["page_size"] == 5
 
 
 def test_every_option_is_also_an_environment_variable_and_the_option_wins() -> None:

@@ -10,6 +10,7 @@ from typing import Self
 from iso4217 import Currency
 
 AMOUNT = re.compile(r"-?[0-9]{1,13}(?:\.([0-9]{1,2}))?")  # service 2.1 rule 4
+DECIMALS_SENT = 2  # the most decimals of such an amount
 
 # Codes without minor units (gold, drawing rights, test codes) are no money that an account can hold.
 DECIMALS: dict[str, int] = {row.code: row.exponent for row in Currency if row.exponent is not None}
@@ -82,8 +83,11 @@ class Money:
         return int(self.number.scaleb(count_decimals(self.currency)))
 
     def text(self) -> str:
-        """Returns the number with all decimals of the currency and without an exponent. Zero never has a minus."""
+        """Returns the number with the decimals of the currency and without an exponent. Leaves out the last of three
+        decimals if it is 0, because an amount of a TPP has at most two (service 2.1). Zero never has a minus."""
         text, places = str(self.number), count_decimals(self.currency)
+        if places > DECIMALS_SENT and self.number == self.number.quantize(UNITS[DECIMALS_SENT]):
+            places = DECIMALS_SENT
         if text[-places - 1 : -places] == "." and text[-places:].isdigit() and self.number:
             return text  # as nearly every amount is kept
         return f"{self.number + 0:.{places}f}"

@@ -10,7 +10,7 @@ EXAMPLE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, ap
 EXAMPLE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 CHALLENGES = {
-    "S256": re.compile(r"[A-Za-z0-9_-]{43}"),
+    "S256": re.compile(r"[A-Za-z0-9._~-]{43}"),
     "plain": re.compile(r"[A-Za-z0-9._~-]{32,128}"),  # RFC 7636 begins at 43; choice 2 takes 32 too
 }
 # What is hashed keeps the length of the RFC: choice 2 shortens plain only.

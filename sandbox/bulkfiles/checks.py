@@ -85,7 +85,7 @@ class FileReader:
     def __init__(self, rules: ValidationRules) -> None:
         self.rules = rules
         self.allowance = Allowance()
-        self.findings = FileFindings(self.allowance)  # the findings that refuse the whole file
+        self.findings = FileFindings()  # the findings that refuse the whole file, always with their texts
         self.endtoend_ids = set[str]()
 
 

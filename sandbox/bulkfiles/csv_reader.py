@@ -128,12 +128,15 @@ def find_column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault
 
 
 def read_lines(content: bytes) -> Iterator[NumberedLine]:
-    """Yields the lines from number 1, without their ends. A line that is too long is cut, and refused later."""
+    """Yields the lines from number 1, without their ends. A line that is too long is cut to LINE_MAX characters, and
+    refused later."""
     text = TextIOWrapper(BytesIO(content), encoding="utf-8-sig", newline="\n")
     number = 0
     while line := text.readline(LINE_MAX):
         number += 1
         yield number, line.removesuffix("\n").removesuffix("\r")
+        while len(line) == LINE_MAX and not line.endswith("\n"):  # the rest of this line
+            line = text.readline(LINE_MAX)
 
 
 def split_cells(line: str, separator: str) -> list[str]:

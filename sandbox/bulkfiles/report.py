@@ -58,14 +58,14 @@ def shorten(text: str) -> str:
 
 @dataclass(slots=True)
 class Allowance:
-    """How many more texts of findings may be stored. All findings of a file share one allowance."""
+    """How many more texts of findings may be stored. The findings of all batches of a file share one allowance."""
 
     left: int = TEXTS_OF_FILE_MAX
 
 
 @dataclass(slots=True)
 class FileFindings:
-    """Counts findings by code. Stores the first TEXTS_MAX of them, while the allowance of the file lasts."""
+    """Counts findings by code. Stores the first TEXTS_MAX of them, while the allowance lasts."""
 
     allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
     first: list[FileFinding] = field(default_factory=list)

@@ -78,8 +78,13 @@ def serve(
     access.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     guarded = seed is None and access.is_on_a_network
-    beginning = capacity.apply_to(access.apply_to(make_server_beginning(scenario, seed, at, frozen, guarded)))
+
+    def apply_options(beginning: "Beginning") -> "Beginning":
+        return capacity.apply_to(access.apply_to(beginning))
+
+    beginning = apply_options(make_server_beginning(scenario, seed, at, frozen, guarded))
     worlds, close = storage.open(beginning, capacity.room, guarded)
+    worlds.adapt = apply_options  # also to scenarios that are loaded later
     worlds.play = partial(play, worlds)
     ADDED_PAGES["commands"] = lambda: write_commands_page(context.find_root().command)
     app = assemble(worlds, make_announcer(log, machine_time), access.trust, access.lock)

@@ -15,10 +15,13 @@ from sandbox.banking.money import Money, count_decimals, is_currency
         ("9999999999999.99", "EUR", "9999999999999.99"),
         ("007", "USD", "7.00"),
         ("1234", "JPY", "1234"),
-        ("1.25", "TND", "1.250"),
+        ("1.25", "TND", "1.25"),
+        ("1", "KWD", "1.00"),
     ],
 )
-def test_an_amount_reads_and_shows_all_decimals_of_its_currency(text: str, currency: str, shown: str) -> None:
+def test_an_amount_reads_and_shows_the_decimals_of_its_currency_but_no_more_than_two(
+    text: str, currency: str, shown: str
+) -> None:
     assert Money.read(text, currency).text() == shown
 
 

@@ -12,7 +12,13 @@ def test_the_methods_are_two() -> None:
 
 @pytest.mark.parametrize(
     ("method", "challenge"),
-    [("S256", CHALLENGE), ("plain", "a" * 32), ("plain", "a.b_c~d-" * 16), ("plain", CHALLENGE)],
+    [
+        ("S256", CHALLENGE),
+        ("S256", "a.b_c~d-" * 5 + "abc"),
+        ("plain", "a" * 32),
+        ("plain", "a.b_c~d-" * 16),
+        ("plain", CHALLENGE),
+    ],
 )
 def test_a_challenge_holds(method: str, challenge: str) -> None:
     assert is_challenge(method, challenge)

@@ -171,6 +171,12 @@ def test_what_cannot_be_cut_into_cells_refuses_the_whole_file(content: bytes, fo
     assert report.is_refused
 
 
+def test_a_line_that_is_too_long_is_one_line() -> None:
+    long = {"remittance_unstructured": "x" * 31_000}
+    report = read(csv({}, long, {"amount": "x"}))
+    assert codes(report) == [("3", "CSV"), ("4", "AMOUNT")]
+
+
 def test_too_many_rows_refuse_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox.bulkfiles.csv_reader.TRANSACTIONS_MAX", 2)
     assert codes(read(csv({}, {}))) == []

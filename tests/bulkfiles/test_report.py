@@ -38,6 +38,15 @@ def test_a_whole_file_keeps_no_more_than_its_allowance() -> None:
     assert (first.count, second.count) == (2, 2)
 
 
+def test_the_findings_of_the_whole_file_keep_their_texts_beside_many_faulty_bulks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Allowance.__init__, "__defaults__", (3,))
+    report = read(pain(*(Bulk(faulty(1), f"B-{number}") for number in range(9)), number="5"))
+    assert sum(len(batch.findings.first) for batch in report.batches) == 3
+    assert [finding.code for finding in report.findings] == ["NB_OF_TXS"]
+
+
 def test_all_faults_of_a_transaction_are_told_at_once() -> None:
     report = read(csv({"creditor_name": "=", "amount": "0", "currency": "USD", "creditor_iban": "BE"}))
     assert {code for _, code in codes(report)} == {"FORMULA", "AMOUNT", "CURRENCY", "IBAN"}

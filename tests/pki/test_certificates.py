@@ -102,6 +102,13 @@ def test_what_is_no_certificate_is_495_too(tpp: Tpp, header: str | None, told: s
     assert refused(call(tpp, header), 495, "SBX-0495", told)
 
 
+def test_two_certificates_are_none(tpp: Tpp, issue: Issue) -> None:
+    """A proxy may have added its header behind that of the caller."""
+    right = shown(issue())
+    for other in (right, "!!"):
+        assert refused(call(tpp, f"{right},{other}"), 495, "SBX-0495", "sent twice")
+
+
 @pytest.mark.parametrize("sender", ["192.0.2.7", "2001:db8::1", "", "nonsense"])
 def test_the_header_is_believed_from_our_own_proxies_only(tpp: Tpp, issue: Issue, sender: str) -> None:
     assert refused(call(tpp, shown(issue()), sender), 495, "SBX-0495", "none of the trusted proxies")

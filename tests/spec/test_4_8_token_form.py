@@ -129,3 +129,11 @@ def test_a_scope_that_the_version_does_not_serve_is_not_acceptable_and_the_code_
     pair = post_form(tpp, code_form(code)).get_json()
     assert refused(post_form(tpp, refresh_form(pair["refresh_token"]), accept=version(2)), 406, "SBX-0406-000001")
     refreshed(tpp, pair)
+
+
+def test_a_field_without_a_value_counts_as_left_out(tpp: Tpp) -> None:
+    """RFC 6749, 3.2."""
+    pair = tokens(tpp)
+    assert post_form(tpp, refresh_form(pair["refresh_token"], scope="", code="")).status_code == 200
+    assert refused(post_form(tpp, refresh_form("")), 400, MISSING, "refresh_token")
+    assert refused(post_form(tpp, "grant_type=&code=x"), 400, MISSING, "grant_type")

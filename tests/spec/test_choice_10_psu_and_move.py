@@ -106,6 +106,7 @@ def test_an_urgent_payment_is_signed_from_a_professional_account_alone(tpp: Tpp)
         ({"address": "HERE", "customer": 1}, CONTROL, "customer"),
         ({"address": "HERE", "customer": "alice", "account": []}, CONTROL, "account"),
         ({"address": "HERE", "customer": "alice", "accounts": "x"}, CONTROL, "accounts"),
+        ({"address": "HERE", "customer": "alice", "accounts": []}, CONTROL, "accounts"),
         ({"address": "HERE", "colour": "red"}, CONTROL, "colour"),
     ],
 )

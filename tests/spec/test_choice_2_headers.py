@@ -198,3 +198,15 @@ def test_a_token_that_does_not_hold_is_refused_and_does_not_fall_back_to_pkce(
 
 def test_neither_an_initiation_nor_a_status_needs_a_token(tpp: Tpp) -> None:
     assert is_accepted(tpp.status(tpp.initiated(), authorization=None))
+
+
+@pytest.mark.parametrize("host", ("my_bank.test", "bank_1:8080", "BANK_1"))
+def test_a_host_may_have_an_underscore_as_the_name_of_a_container(tpp: Tpp, host: str) -> None:
+    reply = tpp.initiate(host=host)
+    assert reply.status_code == 201
+    assert reply.headers["Location"].startswith(f"http://{host.lower()}/psu/")
+
+
+@pytest.mark.parametrize("host", ("a b", "_ _", "bank_1:x", "bank_1/x", "bank_1@x", "[_]"))
+def test_what_is_no_host_is_refused(tpp: Tpp, host: str) -> None:
+    assert refused(tpp.initiate(host=host), 400, "GEN-1202-100001", "Host")

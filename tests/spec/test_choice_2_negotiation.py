@@ -62,6 +62,8 @@ def test_one_media_range_names_a_version_of_the_operation(tpp: Tpp, accept: str)
         "application/vnd.service.api+json; version=three",
         "application/vnd.service.api+json; version=٣".encode().decode("latin-1"),
         "application/vnd.service.api+json; version=-3",
+        "application/vnd.service.api+json; version=03",
+        "application/vnd.service.api+json; version=3000000000",
         "application/vnd.service.api+json; q=0; version=3; q=0",
         "application/vnd.service.api+xml; version=3",
         "application/vnd.other.api+json; version=3",

@@ -96,19 +96,21 @@ def token(bank: Bank, call: Call) -> ReplyContent:
 def read_form(call: Call) -> dict[str, str]:
     """Returns the fields of the form. Refuses a chunked body, a body that is not a form, and a missing or unknown grant
     type. Refuses a known field that comes twice. Refuses a form that lacks a field which its grant type requires, or
-    that has a field of the other grant type. Ignores fields that belong to neither grant type."""
+    that has a field of the other grant type. Ignores fields that belong to neither grant type. A field without a value
+    counts as left out (RFC 6749)."""
     environ = call.request.environ
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise Refusal(
             Error.HEADER_INVALID, input="Transfer-Encoding", why="chunked is not supported", clause="service 4.8"
         )
-    form: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, value in _read_pairs(call):
-        if name in form:
+        if name in fields:
             raise make_invalid(name, "it is given twice", "choice 8")
         if name in FIELDS:
-            form[name] = value
-    if not form.get("grant_type"):
+            fields[name] = value
+    form = {name: value for name, value in fields.items() if value}
+    if "grant_type" not in form:
         raise Refusal(Error.INPUT_MISSING, input="grant_type", clause="service 4.8")
     if form["grant_type"] not in VARIANTS:
         reason = f"it must be one of {', '.join(VARIANTS)}"
@@ -119,7 +121,7 @@ def read_form(call: Call) -> dict[str, str]:
             reason = f"it does not go with {form['grant_type']}"
             raise make_invalid(name, reason, "service 4.8", grant_type=form["grant_type"])
     for name in required:
-        if not form.get(name):
+        if name not in form:
             decided_by = {"grant_type": form["grant_type"]}
             raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.8", decided_by=decided_by)
     return form

@@ -166,10 +166,19 @@ def is_private(name: str) -> bool:
 def find_host(request: Request) -> str:
     """Returns the host that the caller used, or an empty text if the header Host is not a host."""
     header = request.environ.get("HTTP_HOST")
-    return _cached_host(request.scheme, header) if header and len(header) <= CACHED_MAX else request.host
+    if not header:
+        return request.host
+    return (_cached_host if len(header) <= CACHED_MAX else _read_host)(request.scheme, header)
 
 
-_cached_host = lru_cache(maxsize=64)(get_host)  # as `Request.host`, which reads the header again at each use
+def _read_host(scheme: str, header: str) -> str:
+    """Returns the host without the usual port of the scheme, as `Request.host` does. Unlike that property, accepts an
+    underscore, because a container's name may have one."""
+    host = get_host(scheme, header.replace("_", "-"))
+    return header[: len(host)]
+
+
+_cached_host = lru_cache(maxsize=64)(_read_host)
 
 
 def find_server(request: Request) -> str:
@@ -195,7 +204,7 @@ def find_bank_root(request: Request) -> str:
     if bank is None:
         return find_root(request)
     parts = urlsplit(bank)
-    request_host = urlsplit(f"//{request.host}").hostname
+    request_host = urlsplit(f"//{find_host(request)}").hostname
     if parts.hostname in EVERY_INTERFACE and request_host:
         bank = write_address(parts.scheme, request_host, parts.port or PORTS[parts.scheme])
     return bank + find_world_prefix(request)

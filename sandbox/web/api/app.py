@@ -88,7 +88,7 @@ PATH_CHARACTERS = "!$&'()*+,;=:@/"  # that `quote` would escape (RFC 3986, 3.3)
 ABSOLUTE = re.compile(r"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)  # RFC 9112, 3.2.2
 PATH = re.compile(r"(?:/(?:[^/\\?#%\x00-\x1f\x7f]++|%[0-9A-Fa-f]{2})+)*/?")
 ASCII = "".join(map(chr, range(128)))
-PLAIN_HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::(?!80$|443$)[1-9][0-9]{0,4})?")
+PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}(?::(?!80$|443$)[1-9][0-9]{0,4})?")
 # These refer back to the environ: a body of 60 MB would stay in memory until the garbage collector looks.
 CIRCULAR = ("werkzeug.request", "sandbox.call", "sandbox.refusal")
 Outside = Callable[[dict[str, Any], Any], Iterable[bytes] | None]

@@ -95,9 +95,12 @@ def read_network(text: str) -> IPv4Network | IPv6Network | None:
 
 def read_header(value: str) -> bytes:
     """Decodes a certificate in a header: URL-encoded PEM as nginx sends it, or DER in Base64 as Caddy sends it. The
-    Base64 may have a colon at each end (RFC 9440). Raises Untrusted for anything else."""
+    Base64 may have a colon at each end (RFC 9440). Raises Untrusted for anything else, also for two headers, because a
+    proxy may have added its own to that of the caller."""
     if len(value) > LONGEST:
         raise Untrusted("the header is too long")
+    if "," in value:
+        raise Untrusted("the header was sent twice")
     if value.startswith("-----BEGIN"):
         return unquote_to_bytes(value)
     try:

@@ -5,6 +5,7 @@ parsing them are cached. At /token, HTTP Basic contains the client_id and the cl
 6749 2.3.1) or raw (service 4.8, choice 8).
 """
 
+import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Container, Mapping
@@ -27,6 +28,7 @@ mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro
 sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi
 yo za zh zu
 """
+VERSION = re.compile(r"0|[1-9][0-9]{0,8}")
 LANGUAGES = frozenset(ISO_639_1.split())
 CACHED_MAX = 200  # characters; a longer header is not cached, so that callers cannot fill the memory
 Credentials = tuple[str, str]  # client_id and secret
@@ -59,8 +61,8 @@ def _parse_versions(header: str, vendor: str) -> tuple[int, ...]:
     for media_range, quality in parse_accept_header(header):
         media, options = parse_options_header(media_range)
         version = options.get("version", "")
-        if media.lower() == own_media and version.isascii() and version.isdigit() and quality > 0:
-            versions.append((-quality, -int(version[:9])))
+        if media.lower() == own_media and VERSION.fullmatch(version) and quality > 0:
+            versions.append((-quality, -int(version)))
     return tuple(-version for _, version in sorted(versions))
 
 

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from marshmallow import fields
+from marshmallow.validate import Length
 
 from sandbox.bank.records import METHODS
 from sandbox.banking.iban import is_iban
@@ -88,6 +89,7 @@ APPROVAL = {
     ),
     "accounts": TextListField(
         allow_none=True,
+        validate=Length(min=1, error="it must name at least one account"),
         about="The IBANs that the customer lets the TPP read.",
         option="The IBANs of a consent; may be given several times.",
     ),
