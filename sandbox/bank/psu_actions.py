@@ -49,6 +49,23 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
     return signing.refuse(bank, signing.find_waiting_initiation(bank, token), state, description)
 
 
+def demand_concerned(bank: Bank, token: str, customer: str) -> None:
+    """Refuses a customer who neither owns an account of the address `token` nor may sign for it. Accepts any customer
+    if the address names no account of this bank yet."""
+    ibans: list[str | None] = []
+    if (consent := bank.consent_addresses.get(token)) is not None:
+        ibans = [consent.iban]
+    elif (signature := bank.sca_addresses.get(token)) is not None:
+        initiation = bank.find_initiation(signature.subject_id)
+        if isinstance(initiation, BulkFile):
+            ibans = [part.paying.debtor_iban for part in initiation.payable_parts]
+        elif initiation is not None and initiation.debtor is not None:
+            ibans = [initiation.debtor.iban]
+    accounts = [bank.accounts[iban] for iban in ibans if iban in bank.accounts]
+    if accounts and not any(customer in (*account.owners, *account.may_sign) for account in accounts):
+        raise Refusal(Error.ACCESS_DENIED, input="customer", why="the account is of somebody else")
+
+
 def _choose_signer(
     bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:

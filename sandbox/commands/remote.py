@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CARRIED_WITHIN = 600.0  # timeout in seconds, long enough for the export or import of a whole world
 PORTION = 1 << 16  # bytes between two updates of the progress bar
+READING_POSTS = ("/requests/count", "/requests/verify", "/payee-checks")
 SHARED = ("url", "world", "key", "as_json")
 
 
@@ -37,9 +38,9 @@ class RemoteWorld:
         self._is_there = not separator
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Calls a path of the controls, and returns the body of the reply. Before a GET, checks that the world
-        exists."""
-        if method == "GET":
+        """Calls a path of the controls, and returns the body of the reply. If the call only reads, first checks that
+        the world exists."""
+        if method == "GET" or path in READING_POSTS:
             self.demand_world()
         return self.controls.call(method, path, body).body
 

@@ -104,7 +104,21 @@ def test_an_unknown_value_is_refused_with_the_nearest(run: Run) -> None:
     assert wrong.exit_code == 2 and "Did you mean" in wrong.output and "ac0" in wrong.output
 
 
-@pytest.mark.parametrize("words", ["clock", "payments", "referee", "explain x", "export", "faults", "settings"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "clock",
+        "payments",
+        "referee",
+        "explain x",
+        "export",
+        "faults",
+        "settings",
+        "count",
+        "verify",
+        "payee BE68539007547034 x",
+    ],
+)
 def test_a_command_that_reads_never_makes_a_world(run: Run, controls: Controls, words: str) -> None:
     result = run(*words.split(), "--world", "defualt")
     assert result.exit_code == 1 and "there is no world 'defualt'. Did you mean default?" in result.output

@@ -75,6 +75,15 @@ def test_a_page_of_another_origin_cannot_move_the_bank(tpp: Tpp) -> None:
     assert tpp.http.post("/_sandbox/reset", headers={"Origin": "http://localhost"}).status_code == 200
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+@pytest.mark.parametrize("origin", [None, "http://localhost", "https://evil.example"])
+def test_what_a_form_can_send_is_no_body_of_a_control_whatever_its_origin(
+    tpp: Tpp, kind: str, origin: str | None
+) -> None:
+    given = {"Content-Type": kind} | ({"Origin": origin} if origin is not None else {})
+    assert refused(tpp.http.post("/_sandbox/clock", data=b"x=1", headers=given), 415, "SBX-0415")
+
+
 @pytest.mark.parametrize("name", ["..", "a/../b", ".hidden", "%2e%2e", "a%00b", "a\\b", "x" * 65, "a b", "é"])
 def test_a_world_is_not_named_like_a_path(tpp: Tpp, name: str) -> None:
     assert tpp.http.get(f"/worlds/{name}/_sandbox/clock").status_code in (400, 404)

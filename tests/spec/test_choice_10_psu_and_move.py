@@ -11,6 +11,7 @@ from tests.payer import Begun, approve, begin, cosign, history, is_balanced, mov
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
 
 CONTROL = "SBX-0400-000001"
+DENIED = "B14800ZZ-3004-000000"
 MISSING = "GEN-1201-100002"
 PRODUCTS = (SCT, ISCT, XB)
 
@@ -119,6 +120,13 @@ def test_a_bad_body_is_refused(tpp: Tpp, verb: str, body: dict[str, Any], code: 
     code = "GEN-1201-100002" if code == MISSING else code
     assert refused(tpp.control("POST", f"/psu/{verb}", **sent), 400, code, named)
     assert status(tpp, begun) == "RCVD"
+
+
+def test_only_who_has_to_do_with_the_account_refuses(tpp: Tpp) -> None:
+    begun = begin(tpp, debtor_account__iban=accounts_of(tpp, "notaris")[0])
+    assert refused(refuse(tpp, begun.address, customer="alice"), 403, DENIED, "customer")
+    assert status(tpp, begun) == "RCVD"
+    assert refuse(tpp, begun.address, customer="griet").status_code == 200  # a signer who does not own it
 
 
 def test_a_refusal_needs_no_name(tpp: Tpp) -> None:

@@ -40,6 +40,7 @@ KEY_HEADER = "X-Sandbox-Key"
 KEY_COOKIE = "sandbox-console-key"
 OTHER_SITES = ("cross-site", "same-site")  # values of Sec-Fetch-Site for a page of another origin
 READ_ONLY = ("GET", "HEAD")
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 ATTEMPTS = "sandbox.attempts"  # among the app's extensions
 FREE = 5  # different wrong keys that are answered at once
 FIRST_DELAY, LONGEST_DELAY = 0.1, 2.0  # seconds; each further wrong key doubles it
@@ -171,6 +172,8 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
         if endpoint in bank or (endpoint is None and not is_beside_the_bank):
             return None
         demand_host(request.environ.get("HTTP_HOST"), lock.hosts)
+        if endpoint is not None and endpoint.startswith("control ") and request.method not in READ_ONLY:
+            demand_no_form(request)  # whatever its origin is (choice 10)
         demand_own_page(request.environ)
         if endpoint in pages or lock.key is None:
             return None
@@ -195,6 +198,12 @@ def _ask_for_key() -> Response:
 def demand_host(host: str | None, hosts: Hosts) -> None:
     if host is not None and not hosts.is_own_name(host):
         raise Refusal(Error.HOST_FOREIGN, host=host[:100])
+
+
+def demand_no_form(call: Request) -> None:
+    """Refuses the content types that a form of another page can send without asking."""
+    if call.mimetype in FORM_TYPES:
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected="application/json")
 
 
 def demand_own_page(environ: dict[str, Any]) -> None:

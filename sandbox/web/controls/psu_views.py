@@ -55,7 +55,12 @@ def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
         if "address" not in body:
             raise Refusal(Error.INPUT_MISSING, input="address")
         token, state = body["address"]
-        return _redirect_row(choose_way_back(world, world.act(psu_actions.refuse, token, body.get("customer"), state)))
+        customer = body.get("customer")
+        if customer is not None:
+            world.ask(
+                lambda bank: psu_actions.demand_concerned(bank, token, signing.demand_customer(bank, customer).id)
+            )
+        return _redirect_row(choose_way_back(world, world.act(psu_actions.refuse, token, customer, state)))
     for name in body:
         if name not in ("payment_id", "customer"):
             raise refuse(name, "with payment_id only customer is sent")
