@@ -1,5 +1,6 @@
 """Makes, runs and ends the HTTP server of an application. Also raises the number of files that the process may open."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,21 +64,7 @@ def make_server(
 ) -> Any:
     """Makes a server that already listens on `host` and `port`. Its method `run` answers calls. If the host name has
     several addresses, the server listens on all of them."""
-    adjustments = Adjustments(
-        host=host,
-        port=port,
-        threads=threads,
-        ident=None,
-        url_scheme=transport.scheme,
-        asyncore_use_poll=True,
-        backlog=BACKLOG,
-        recv_bytes=READ_BYTES,
-        inbuf_overflow=OVERFLOW,
-        outbuf_overflow=OVERFLOW,
-        outbuf_high_watermark=DISK_MAX,  # no worker waits for a caller that does not read
-        max_request_header_size=HEADER_BYTES_MAX,
-        max_request_body_size=BODY_BYTES_MAX,
-    )
+    adjustments = make_adjustments(threads, transport.scheme, host=host, port=port)
     workers = BankDispatcher(threads)
     sockets: dict[int, Any] = {}
     channels: dict[int, Any] = {}
@@ -98,6 +85,40 @@ def make_server(
         return servers[0]
     addresses = [(server.effective_host, server.effective_port) for server in servers]
     return MultiSocketServer(sockets, adjustments, addresses, workers, servers[0].log_info)
+
+
+def make_server_on(listener: socket.socket, app: Any, threads: int) -> BankServer:
+    """Makes a server that accepts the connections of `listener`, a socket that is bound to its address. Its method
+    `run` answers calls."""
+    address = (listener.family, listener.type, listener.proto, listener.getsockname())
+    server = BankServer(
+        app,
+        _sock=listener,
+        dispatcher=BankDispatcher(threads),
+        adj=make_adjustments(threads, PLAIN.scheme, sockets=[listener]),
+        sockinfo=address,
+        bind_socket=False,
+    )
+    server.bounds = DEFAULT_BOUNDS._replace(connections=limit_connections(DEFAULT_BOUNDS.connections))
+    return server
+
+
+def make_adjustments(threads: int, scheme: str, **address: Any) -> Adjustments:
+    """Returns the settings of waitress for a server. `address` says where it listens, in waitress's own words."""
+    return Adjustments(
+        **address,
+        threads=threads,
+        ident=None,
+        url_scheme=scheme,
+        asyncore_use_poll=True,
+        backlog=BACKLOG,
+        recv_bytes=READ_BYTES,
+        inbuf_overflow=OVERFLOW,
+        outbuf_overflow=OVERFLOW,
+        outbuf_high_watermark=DISK_MAX,  # no worker waits for a caller that does not read
+        max_request_header_size=HEADER_BYTES_MAX,
+        max_request_body_size=BODY_BYTES_MAX,
+    )
 
 
 def find_port(server: Any) -> int:

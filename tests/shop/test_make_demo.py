@@ -2,10 +2,11 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Timer
@@ -21,6 +22,7 @@ from sandbox.server.server import serve_in_background
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30  # a guard against hanging, not a promise
 END_SECONDS_MAX = 2
+WITHIN = 5  # seconds for a page, however many others are connected
 
 
 def recipe() -> list[str]:
@@ -105,3 +107,22 @@ def test_a_port_that_is_taken_is_said_kindly(option: str, app: Flask) -> None:
         done = subprocess.run([*recipe(), *words], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
     assert done.stderr.startswith("Error: cannot listen on 127.0.0.1:") and option in done.stderr
+
+
+def connect(url: str) -> socket.socket:
+    parts = urlsplit(url)
+    assert parts.port is not None
+    return socket.create_connection((parts.hostname or "", parts.port), timeout=PATIENCE)
+
+
+def test_connections_that_send_nothing_do_not_stop_the_shop() -> None:
+    with demo("--port", "0", "--bank-port", "0") as (_, at), ExitStack() as silent:
+        for _ in range(120):
+            silent.enter_context(connect(at["shop"]))
+        assert httpx.get(at["shop"], trust_env=False, timeout=WITHIN).status_code == 200
+
+
+def test_the_shop_refuses_a_call_that_two_programs_would_read_differently() -> None:
+    with demo("--port", "0", "--bank-port", "0") as (_, at), connect(at["shop"]) as line:
+        line.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n")
+        assert line.recv(1_000).startswith(b"HTTP/1.1 400 ")

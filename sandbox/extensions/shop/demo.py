@@ -15,7 +15,6 @@ from typing import NamedTuple
 import click
 import httpx
 from flask import Flask, Response, abort, g, render_template, request
-from waitress import create_server
 
 from sandbox.app import assemble, make_first_beginning
 from sandbox.client import Controls, Initiation, Manual, Refused, Signer, Unreadable
@@ -27,7 +26,8 @@ from sandbox.extensions.shop.payments import follow_until
 from sandbox.extensions.shop.shop_words import write_moment
 from sandbox.extensions.shop.visitors import Visitor, choose_page_language, find_path_back, get_visitor, go, say
 from sandbox.machine import machine_time, stopwatch
-from sandbox.server.server import serve_in_background
+from sandbox.server.bounded_waitress import CONNECTIONS_MAX
+from sandbox.server.server import make_server_on, raise_files, serve_in_background
 from sandbox.storage.long_work import keep_pauses_short
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import Lock
@@ -244,6 +244,7 @@ def run(options: DemoOptions) -> None:
     """Runs the shop, and a bank if no running bank is named, until SIGINT or SIGTERM. With `lan` the controls need a
     key, because everyone in the network can reach them."""
     signal.signal(signal.SIGTERM, exit_in_order)
+    raise_files(2 * CONNECTIONS_MAX)  # of the shop and of the bank
     key = options.key or (secrets.token_urlsafe(12) if options.lan else None)
     address = find_lan_address() if options.lan else HOST
     listens = ANYWHERE if options.lan else HOST
@@ -259,7 +260,7 @@ def run(options: DemoOptions) -> None:
         bank = make_bank_client(demo, options, bank_url, f"{home}{CALLBACK}")
         app = create_app(bank)
         demo.join(app)
-        server = create_server(app, sockets=[listener], threads=THREADS, ident=None)
+        server = make_server_on(listener, app, THREADS)
         ended = threading.Event()
         work = [ended, bank, app.extensions["visitors"]]
         threading.Thread(target=follow_until, args=work, name="follower", daemon=True).start()
