@@ -133,6 +133,23 @@ def test_a_page_of_a_browser_cannot_call_the_bank(out: Path, echo: str) -> None:
     assert json.loads(out.read_text())["log"]["entries"] == []
 
 
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1", "https://127.0.0.1:{port}", "null", ""])
+def test_a_call_from_another_origin_is_refused(out: Path, echo: str, origin: str) -> None:
+    with recording(echo, out) as url:
+        headers = {"Origin": origin.format(port=url.rpartition(":")[2])}
+        refused = httpx.post(f"{url}/payments/x", headers=headers)
+    assert (refused.status_code, Echo.got) == (403, [])
+    assert json.loads(out.read_text())["log"]["entries"] == []
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_a_call_from_the_proxys_own_address_is_passed_on(out: Path, echo: str, name: str) -> None:
+    with recording(echo, out) as url:
+        own = url.replace("127.0.0.1", name)
+        passed = httpx.post(f"{url}/payments/x", headers={"Host": own.removeprefix("http://"), "Origin": own})
+    assert (passed.status_code, len(Echo.got)) == (201, 1)
+
+
 def test_a_call_that_the_bank_does_not_reply_to_is_recorded_as_lost(out: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -10,7 +10,7 @@ to the file: it replaces secrets and personal data. So no secret reaches the fil
 
 The proxy calls the bank with the client's certificate. So everybody who can reach the proxy could act as this client.
 Therefore the proxy listens only on this machine. It also refuses calls that a web page may have made: calls whose Host
-is not this machine, or whose header Sec-Fetch-Site names another site.
+is not this machine, whose Origin is not the proxy's own address, or whose Sec-Fetch-Site names another site.
 """
 
 import ssl
@@ -224,7 +224,7 @@ class ProxyHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         try:
-            self._demand_own_host()
+            self._demand_no_foreign_page()
             target = read_target(self.path)
             headers = [(name, value) for name, value in self.headers.items()]
             reply = self.server.recorder.forward(self.command, target, headers, self._read_body())
@@ -242,10 +242,11 @@ class ProxyHandler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Writes nothing, because the address of a call may contain a secret."""
 
-    def _demand_own_host(self) -> None:
-        host = (self.headers.get("Host") or "").rpartition(":")
-        name = host[0] if host[1] else host[2]
-        if name not in OWN_NAMES or self.headers.get("Sec-Fetch-Site") in FROM_A_PAGE:
+    def _demand_no_foreign_page(self) -> None:
+        host = self.headers.get("Host") or ""
+        name = host.rpartition(":")[0] or host
+        is_from_own_page = self.headers.get("Origin") in (None, f"http://{host}")
+        if name not in OWN_NAMES or not is_from_own_page or self.headers.get("Sec-Fetch-Site") in FROM_A_PAGE:
             raise ClientCallError(403, f"Only calls to http://{HOST}:{self.server.server_port} are passed on.")
 
     def _read_body(self) -> bytes:
