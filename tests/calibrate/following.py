@@ -16,7 +16,8 @@ from sandbox.client import Flow, Initiation, Reference, Tokens, returned
 from sandbox.client.flows import new_flow
 from sandbox.client.records import PathKind
 from sandbox.extensions.calibrate.calibration import Calibration, calibrate_calls
-from sandbox.extensions.calibrate.proposals import DAY, MEANINGS, Proposal, is_initiation
+from sandbox.extensions.calibrate.endings import CHECKED_AFTER, ENDINGS, REFUSES, SIGNS, PaymentEnding, is_initiation
+from sandbox.extensions.calibrate.proposals import DAY, MEANINGS, Proposal
 from sandbox.extensions.calibrate.reconstruction import Shown
 from sandbox.extensions.calibrate.variables import find_address
 from sandbox.recordings.reading import read_recording
@@ -40,6 +41,7 @@ class Round(NamedTuple):
 def follow_all(bank: BankFixture, way: RecordingWay) -> Iterator[Round]:
     """Calibrates, follows what is proposed, and calibrates again, until nothing new is proposed."""
     done = set[str]()
+    bank.tpp = bank.client()  # a flow may have registered another key
     for _ in range(ROUNDS_MAX):
         calls = read_recording(har(way.entries)).calls
         found = calibrate_calls(calls, payments=True)
@@ -80,8 +82,9 @@ class Follower:
         }
         replies = [reply for reply in eval(code, tools | given) if isinstance(reply, httpx.Response)]
         if is_initiation(proposal.source) and replies[-1].status_code == 201:
+            note = max((ending.note for ending in ENDINGS if ending.note in proposal.python), key=len)
             with suppress(*CANNOT):
-                self._go_on(replies[-1])
+                self._go_on(replies[-1], next(ending for ending in ENDINGS if ending.note == note))
         return replies
 
     def _signed(self, request_id: str, body: str) -> dict[str, str]:
@@ -131,19 +134,44 @@ class Follower:
         callback = self.bank.psu.approve(payment.sca_address, customer=self._owner(moved.body))
         return payment, tpp.tokens_from(callback, payment.flow)
 
-    def _go_on(self, reply: httpx.Response) -> None:
-        """The customer signs, the code is exchanged, and the status and the details are read."""
+    def _go_on(self, reply: httpx.Response, ending: PaymentEnding) -> None:
+        """Does what the note of the ending says."""
         tpp, content = self.bank.tpp, reply.json()
         kind, product = reply.request.url.path.rsplit("/", 2)[1:]
         names = ("payment_id", "paymentId", "payment_file_id")
         target = Reference(product, next(content[name] for name in names if name in content), PathKind(kind))
-        address, tokens = find_address(dict(reply.headers), content), None
-        if address is not None:
-            customer = self._owner(reply.request.content.decode())
+        address, tokens, since = find_address(dict(reply.headers), content), None, day(self.bank)
+        if address is None:
+            self._wait(CHECKED_AFTER)
+            address = tpp.status(target).sca_address
+        self._wait(ending.wait)
+        customer = self._owner(reply.request.content.decode())
+        if address is not None and ending.act == SIGNS:
             tokens = tpp.tokens_from(self.bank.psu.approve(self.flow.on(address), customer=customer), self.flow)
+        elif address is not None and ending.act == REFUSES:
+            self.bank.psu.refuse(self.flow.on(address), customer=customer)
         tpp.status(target)
-        if tokens is not None:
+        if tokens is not None and kind != "bulk-payments":
             tpp.details(target, tokens)
+        if tokens is not None and ending.cancels:
+            tpp.cancel(target, tokens)
+            tpp.status(target)
+        if tokens is not None and ending.later:
+            ibans, sent = self._ibans(customer), reply.request.content.decode()
+            iban = next((iban for iban in ibans if iban in sent), ibans[0])
+            for wait in (timedelta(), ending.later):
+                if wait:
+                    self._wait(wait)
+                    tpp.status(target)
+                consented = consent(self.bank, customer)
+                list(tpp.all_transactions(logical_id(self.bank, consented, iban), consented, date_from=since))
+
+    def _wait(self, time: timedelta) -> None:
+        if time:
+            self.bank.clock.advance(f"{time.total_seconds():g}s")
+
+    def _ibans(self, customer: str) -> list[str]:
+        return next(row["accounts"] for row in self.bank.customers if row["customer"] == customer)
 
     def _owner(self, content: Any) -> str:
         """The customer whose account pays, else alice."""

@@ -14,6 +14,8 @@ from flask import request_finished
 from sandbox.contract.decisions import AXES, DEFAULTS
 from sandbox.extensions.calibrate.calibration import ALIKE_MAX, Calibration, bound_calls, calibrate_calls
 from sandbox.extensions.calibrate.command import calibrate
+from sandbox.extensions.calibrate.comparison import compare, read_facts
+from sandbox.extensions.calibrate.variables import Variables
 from sandbox.extensions.record.proxy import make_own_pseudonyms
 from sandbox.recordings.masking import Masker
 from sandbox.recordings.reading import read_recording
@@ -103,11 +105,50 @@ def test_a_proposed_call_is_followed_by_its_line_and_decides_what_it_says() -> N
     assert "Bearer $TOKEN" in proposal.curl and "# TOKEN: " in proposal.curl
 
 
+def test_a_proposed_payment_says_what_its_customer_does_and_decides_what_only_that_shows() -> None:
+    """The customer refuses, comes late, or signs; the payment is cancelled, or watched for days."""
+    true = {"xb_delete": "403", "refusal_callback": "none", "ended_order": "ACWP", "sca_address_life": "short"}
+    with hidden_bank(true) as (bank, way):
+        run_flows(bank, ("pays",))
+        calls = read_recording(har(way.entries)).calls
+        before = calibrate_calls(calls, payments=True)
+        for proposal in before.next:
+            if true.keys() & set(proposal.decides):
+                Follower(bank, calls).follow(proposal)
+        after = found_in(way.entries)
+    assert not true.keys() & before.decided.keys()
+    assert {axis: after.decided[axis].value for axis in true} == true
+    assert wrong_in(after, true) == {}
+
+
+@pytest.mark.parametrize(
+    ("description", "differs"),
+    [
+        ("Sign again at https://other.example/psu/sign/xyz before 2027-03-02T10:00:00Z", False),
+        ("Sign once more at https://bank.example/psu/sign/abc before 2027-03-01T10:00:00Z", True),
+    ],
+)
+def test_addresses_and_instants_within_a_description_are_not_compared(description: str, differs: bool) -> None:
+    own = "Sign again at https://bank.example/psu/sign/abc before 2027-03-01T10:00:00Z"
+    facts, own_facts = (
+        read_facts(400, {}, (), json.dumps({"error_description": text}), "") for text in (description, own)
+    )
+    assert bool(compare(facts, own_facts, Variables())) == differs
+
+
 def test_without_what_customers_did_nothing_wrong_is_decided() -> None:
     """The reads of an account are in the masked recording below, where they prove little and take long to explain."""
     found = found_in(without_customers(record(HIDDEN, ("pays", "is_refused", "confirms"))))
     assert wrong_in(found, HIDDEN) == {}
     assert len(found.decided) > 30
+
+
+def test_without_what_customers_did_the_details_say_who_paid() -> None:
+    """So the payment is debited where the recording shows its line, and the list of transactions proves something."""
+    found = found_in(without_customers(record({"item_amount": "string"}, ("pays", "reads"))))
+    assert found.outside == []
+    assert found.decided["item_amount"].value == "string"
+    assert wrong_in(found, {"item_amount": "string"}) == {}
 
 
 def test_without_what_customers_did_a_masked_recording_with_gaps_decides_nothing_wrong(hidden: Entries) -> None:

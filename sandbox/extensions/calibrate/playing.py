@@ -22,7 +22,7 @@ import orjson
 
 from sandbox.bank import consents, tokens
 from sandbox.bank.ledger import Compartment
-from sandbox.bank.records import ROLES
+from sandbox.bank.records import ROLES, BulkFile, Grant
 from sandbox.bank.state import Bank
 from sandbox.bank.tokens import IssuedTokens
 from sandbox.banking.money import Money
@@ -105,7 +105,8 @@ class ClientSession:
     approved: set[str] = field(default_factory=set)  # the addresses at which the customer has approved
     balanced: set[str] = field(default_factory=set)  # the IBANs whose balance a reply has shown
     corrections: dict[Compartment, Decimal] = field(default_factory=dict)  # amounts that were added to balances
-    debtors: dict[str, str] = field(default_factory=dict)  # the IBANs that pay, by address
+    debtors: dict[str, str] = field(default_factory=dict)  # by address: the IBAN that pays, as the initiation says
+    payers: dict[str, str] = field(default_factory=dict)  # by address: the IBAN that the customer chooses
     lines_booked: dict[str, int] = field(default_factory=dict)  # by IBAN: how many shown lines the bank has booked
 
     def copy(self) -> "ClientSession":
@@ -116,6 +117,7 @@ class ClientSession:
             set(self.balanced),
             dict(self.corrections),
             dict(self.debtors),
+            dict(self.payers),
             dict(self.lines_booked),
         )
 
@@ -125,6 +127,11 @@ class Scene(NamedTuple):
 
     moment: Moment
     session: ClientSession
+
+
+class AccountToken(NamedTuple):
+    token: str
+    logical_id: str
 
 
 class CallResult(NamedTuple):
@@ -160,6 +167,13 @@ class Player:
         """Whether the bank and the session are in the state of this scene, so that all later calls would get the same
         replies as from there. The values of the axes are not compared."""
         return self.session == scene.session and self.bank.is_at(scene.moment)
+
+    def wait_until(self, at: datetime) -> None:
+        self.bank.wait_until(at)
+
+    def list_met(self) -> frozenset[str]:
+        """Returns the axes that the bank has read since the last call was sent."""
+        return frozenset(self.bank.met)
 
     def play(self, step: RecordedStep) -> CallResult:
         self.played += 1
@@ -267,19 +281,15 @@ class Player:
         if call.path[0] == "consent-uris" and isinstance(content, list) and content:
             address = str(content[0].get("consent_uri", ""))
         if address:
-            for key in (call.headers.get("code-challenge"), self._find_own_id(content), *call.path[2:3]):
+            for key in (call.headers.get("code-challenge"), find_own_id(content), *call.path[2:3]):
                 if key:
                     session.addresses[key] = session.addresses[session.variables.translate(key)] = address
             account = call.json.get("debtor_account") or call.json.get("origin_account")
             iban = account.get("iban") if isinstance(account, dict) else call.query.get("iban")
             if isinstance(iban, str):
                 session.debtors[address] = iban
-
-    @staticmethod
-    def _find_own_id(content: Any) -> str | None:
-        names = ("payment_id", "paymentId", "payment_file_id")
-        ids = (content.get(name) for name in names) if isinstance(content, dict) else ()
-        return next((value for value in ids if isinstance(value, str)), None)
+            elif (payer := self.shown.payer_of.get(find_own_id(call.reply) or "")) is not None:
+                session.payers[address] = payer
 
     # Acts of customers and of the bank that no call shows
 
@@ -312,20 +322,11 @@ class Player:
             return
 
         def give(bank: Bank) -> IssuedTokens:
-            uri, owner = bank.clients[client_id].redirect_uris[0], bank.accounts[ibans[0]].owners[0]
-            ((_, address),) = consents.ask(bank, client_id, "AIS", None, uri, ("plain", VERIFIER), "fr")
-            callback = consents.agree(bank, address, owner, tuple(ibans), None)
-            names = {
-                iban: name
-                for consent in bank.consents.values()
-                if consent.client_id == client_id
-                for name, iban in consent.logical_ids.items()
-            }
+            issued, names = consent_to(bank, client_id, ibans)
             for recorded, iban in shown.by_logical_id.items():
                 if recorded in call.path and iban in names:
                     variables.bind(recorded, names[iban])
-            code = dict(read_callback_pairs(callback))["code"]
-            return tokens.exchange_code(bank, client_id, code, uri, VERIFIER, BY_NAME["token"].versions[0])
+            return issued
 
         with suppress(Refusal, KeyError, IndexError):  # the recording shows too little of them
             issued = self.bank.ask(give)
@@ -340,9 +341,11 @@ class Player:
         body: dict[str, Any] = {"address": f"{address}{mark}state=state"}
         accounts = self.bank.ask(lambda bank: bank.accounts)
         known = [iban for iban in ibans if iban in accounts]
-        debtor = self.session.debtors.get(address)
+        debtor, payer = self.session.debtors.get(address), self.session.payers.get(address, "")
         if known:
             body |= {"customer": accounts[known[0]].owners[0], "accounts": known}
+        elif payer in accounts:
+            body |= {"customer": accounts[payer].owners[0], "account": payer}
         elif debtor is None or debtor not in accounts:
             first = next((iban for iban in self.shown.accounts if iban in accounts), next(iter(accounts)))
             body["customer"] = accounts[first].owners[0]
@@ -352,6 +355,51 @@ class Player:
             reply = self._send("POST", f"/{CONTROL}/psu/approve", "", JSON_BODY, orjson.dumps(body))
         redirect = read_json_object(reply).get("redirect")
         return redirect if isinstance(redirect, str) else ""
+
+    def refuse(self, address: str) -> OwnReply:
+        """Lets the customer refuse at the address. Returns the reply, which has the address of the callback."""
+        body = {"address": address, "customer": self._choose_customer(address)}
+        return self._send("POST", f"/{CONTROL}/psu/refuse", "", JSON_BODY, orjson.dumps(body))
+
+    def find_debtor(self, payment_id: str) -> str | None:
+        """Returns the IBAN of the account that pays the initiation, or the first such account of a file. Returns None
+        if the customer has not chosen it yet."""
+
+        def find(bank: Bank) -> str | None:
+            initiation = bank.find_initiation(payment_id)
+            if isinstance(initiation, BulkFile):
+                return next((part.paying.debtor_iban for part in initiation.payable_parts), None)
+            return initiation.debtor.iban if initiation is not None and initiation.debtor is not None else None
+
+        return self.bank.ask(find)
+
+    def make_payment_token(self, payment_id: str) -> str | None:
+        """Returns an access token of the customer who signed the initiation, or None if there is none."""
+
+        def issue(bank: Bank) -> str | None:
+            initiation = bank.find_initiation(payment_id)
+            if initiation is None or initiation.customer is None:
+                return None
+            grant, uri = Grant(initiation.origin.client_id, initiation.customer, "PIS"), initiation.origin.redirect_uri
+            code = tokens.create_code(bank, grant, uri, ("plain", VERIFIER), None)
+            versions = BY_NAME["token"].versions
+            return tokens.exchange_code(bank, grant.client_id, code, uri, VERIFIER, versions[0]).access_token
+
+        with suppress(Refusal):
+            return self.bank.ask(issue)
+        return None
+
+    def make_account_token(self, client_id: str, iban: str) -> AccountToken | None:
+        """Lets the customer consent to the account. Returns an access token and the logical id of the account, or None
+        if the bank refuses."""
+
+        def issue(bank: Bank) -> AccountToken:
+            issued, names = consent_to(bank, client_id, [iban])
+            return AccountToken(issued.access_token, names[iban])
+
+        with suppress(Refusal, KeyError):
+            return self.bank.ask(issue)
+        return None
 
     def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
         """Does in the played bank what a customer or the bank must have done before the recorded reply, such as a
@@ -374,8 +422,7 @@ class Player:
                 self.approve(str(address))
                 return {}
             if status == "CANC" and reason in REFUSED_BY_CUSTOMER:
-                body = {"address": address, "customer": self._choose_customer(str(address))}
-                self._send("POST", f"/{CONTROL}/psu/refuse", "", JSON_BODY, orjson.dumps(body))
+                self.refuse(str(address))
                 return {}
         if status == "RJCT" and before in SIGNED:
             path = f"/{CONTROL}/payments/{quote(subject, safe='')}/move"
@@ -451,8 +498,32 @@ class Player:
 
     def _choose_customer(self, address: str) -> str:
         accounts = self.bank.ask(lambda bank: bank.accounts)
-        account = accounts.get(self.session.debtors.get(address, "")) or next(iter(accounts.values()))
+        iban = self.session.debtors.get(address) or self.session.payers.get(address, "")
+        account = accounts.get(iban) or next(iter(accounts.values()))
         return account.owners[0]
+
+
+def consent_to(bank: Bank, client_id: str, ibans: Sequence[str]) -> tuple[IssuedTokens, dict[str, str]]:
+    """Lets the owner of the first of these accounts consent to all of them. Returns the tokens, and the logical ids of
+    the client's accounts by IBAN. May raise Refusal."""
+    uri, owner = bank.clients[client_id].redirect_uris[0], bank.accounts[ibans[0]].owners[0]
+    ((_, address),) = consents.ask(bank, client_id, "AIS", None, uri, ("plain", VERIFIER), "fr")
+    callback = consents.agree(bank, address, owner, tuple(ibans), None)
+    names = {
+        iban: name
+        for consent in bank.consents.values()
+        if consent.client_id == client_id
+        for name, iban in consent.logical_ids.items()
+    }
+    code = dict(read_callback_pairs(callback))["code"]
+    return tokens.exchange_code(bank, client_id, code, uri, VERIFIER, BY_NAME["token"].versions[0]), names
+
+
+def find_own_id(content: Any) -> str | None:
+    """Returns the id of the initiation in a reply to its POST, or None if there is none."""
+    names = ("payment_id", "paymentId", "payment_file_id")
+    ids = (content.get(name) for name in names) if isinstance(content, dict) else ()
+    return next((value for value in ids if isinstance(value, str)), None)
 
 
 def _read_json_value(reply: OwnReply) -> Any:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import UUID
@@ -25,14 +25,15 @@ from sandbox.client.bodies import payment_body, standing_order_body
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
 from sandbox.extensions.calibrate.comparison import compare, read_own_facts
+from sandbox.extensions.calibrate.endings import ENDINGS, SIGN, PaymentEnding, is_initiation, play_ending, with_version
 from sandbox.extensions.calibrate.played_bank import ADDRESS, OwnReply
-from sandbox.extensions.calibrate.playing import RecordedStep, Scene, find_operation, read_json_object
+from sandbox.extensions.calibrate.playing import RecordedStep, Scene
 from sandbox.extensions.calibrate.reconstruction import read_sca_token
-from sandbox.extensions.calibrate.search import Choice, ValueSearch
-from sandbox.extensions.calibrate.variables import Variables, find_address
+from sandbox.extensions.calibrate.search import OF_BALANCES, Choice, ValueSearch
+from sandbox.extensions.calibrate.variables import Variables
 from sandbox.recordings.recorded_calls import RecordedCall
 
-PROPOSALS_MAX = 12
+PROPOSALS_MAX = 20
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 NEW_REFERENCE = "NEW-REFERENCE"
 SHOWN_HEADERS = (
@@ -41,8 +42,16 @@ SHOWN_HEADERS = (
 )
 OWN_ACCOUNTS_MAX, PAYEE = 4, "BE68539007547034"
 SCT, ISCT, XB = PRODUCTS
+ORDER: Any = {
+    "creditor_iban": PAYEE,
+    "creditor_name": "Jan Peeters",
+    "amount": "1.00",
+    "endtoend_identification": NEW_REFERENCE,
+}
 READS, PAYS = 0, 1  # the cost of a call at the real bank
 HOUR_AND_MORE = timedelta(minutes=61)
+MESSAGE_ID = re.compile(r"(<(?:\w+:)?MsgId>)[^<]*")
+CREDITOR = re.compile(r"(<(?:\w+:)?CdtrAcct>\s*<(?:\w+:)?Id>\s*<(?:\w+:)?IBAN>\s*\w\w)\d\d")
 DAY = re.compile(r"\b2\d{3}-\d\d-\d\d\b")
 MEANINGS = {  # explanations of the names in a line
     "token": "access token of a consent or payment as in {call}",
@@ -57,7 +66,6 @@ MEANINGS = {  # explanations of the names in a line
     "request_id": "one new UUID",
     "signed": "DIGEST, DATE and SIGNATURE of the body",
 }
-SIGNING = "if it is accepted, let the customer sign, exchange the code, and ask for the status and the details"
 
 
 class Proposal(NamedTuple):
@@ -76,6 +84,7 @@ class Candidate(NamedTuple):
     cost: int = READS
     wait: timedelta = timedelta()  # the time to wait before the calls
     is_same_id: bool = False  # whether all calls have the same Request-ID
+    ending: PaymentEnding = SIGN  # what follows an accepted initiation
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
@@ -111,53 +120,47 @@ def find_decided_axes(
     search: ValueSearch, scene: Scene, candidate: Candidate, open_choices: Sequence[Choice]
 ) -> frozenset[str]:
     """Returns the axes that the candidate decides. It decides an axis if the played bank gives other replies with an
-    open value of this axis than with the axis values that explain the recording best."""
+    open value of this axis, and the partners of this value, than with the axis values that explain the recording
+    best."""
     met, best = play_candidate(search, scene, candidate, search.variants)
     axes = set()
     for choice in open_choices:
         if choice[0] in met and choice[0] not in axes:
-            _, others = play_candidate(search, scene, candidate, search.with_values(choice))
+            _, others = play_candidate(search, scene, candidate, search.with_values(*search.list_partners(choice)))
             if len(best) != len(others) or any(map(are_different, best, others)):
                 axes.add(choice[0])
     return frozenset(axes)
 
 
 def are_different(reply: OwnReply, other: OwnReply) -> bool:
-    return bool(compare(read_own_facts(reply, ADDRESS), read_own_facts(other, ADDRESS), Variables()))
+    """Whether two replies differ in more than balances, which prove nothing because the first balances are unknown."""
+    differences = compare(read_own_facts(reply, ADDRESS), read_own_facts(other, ADDRESS), Variables())
+    return not all(map(OF_BALANCES.match, differences))
 
 
 def play_candidate(
     search: ValueSearch, scene: Scene, candidate: Candidate, variants: Mapping[str, str]
 ) -> tuple[set[str], list[OwnReply]]:
-    """Plays the calls of a candidate from the scene. After an accepted initiation, also lets the customer sign and asks
-    for the status, as SIGNING tells the reader to do. Returns the axes that were read, and the replies."""
+    """Plays the calls of a candidate from the scene. After an accepted initiation, also plays the ending of the
+    candidate. Returns the axes that were read, and the replies."""
     player, source = search.player, candidate.source
     player.go_to(scene, variants)
     met, replies = set[str](), list[OwnReply]()
 
-    def play(call: RecordedCall) -> None:
-        result = player.play(source._replace(call=call, at=source.at + candidate.wait))
+    def play(call: RecordedCall, at: datetime) -> OwnReply:
+        met.update(player.list_met())  # also by an act of the customer since the last call
+        result = player.play(source._replace(call=call, at=at))
         met.update(result.met)
-        replies.append(result.reply)
+        return result.reply
+
+    at = source.at + candidate.wait
 
     for number, call in enumerate(candidate.calls):
         request_id = str(UUID(int=0 if candidate.is_same_id else number, version=4))
-        play(with_changes(call, {"request-id": request_id}))
-    paid = candidate.calls[-1]
-    address = find_address({name.lower(): value for name, value in replies[-1].headers}, read_json_object(replies[-1]))
-    if is_initiation(paid) and address and replies[-1].status == 201:
-        player.approve(address)
-        row, recorded = (
-            BY_NAME[find_operation("POST", paid.path).replace("initiation", "status")],
-            source.call.reply_json,
-        )
-        path = "/".join(("", *paid.path, str(recorded.get("payment_id") or recorded.get("paymentId")), "status"))
-        play(replace(with_changes(with_version(paid, row.versions[0]), path=path), method="GET", body=""))
+        replies.append(play(with_changes(call, {"request-id": request_id}), at))
+    if is_initiation(candidate.calls[-1]):
+        replies += play_ending(player, candidate.ending, candidate.calls[-1], at, replies[-1], play)
     return met, replies
-
-
-def is_initiation(call: RecordedCall) -> bool:
-    return call.method == "POST" and call.path[0].endswith("payments")
 
 
 def list_candidates(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
@@ -182,6 +185,8 @@ def list_candidates(search: ValueSearch, *, payments: bool) -> Iterator[Candidat
             yield Candidate(step, same, PAYS)
         elif payments and is_initiation(call):
             ibans, twice = list(search.player.shown.accounts), (with_new_reference(call),) * 2
+            for paid in list_initiations(call, ibans, on):
+                yield from (Candidate(step, (paid,), PAYS, ending=ending) for ending in ENDINGS)
             yield from (Candidate(step, (changed,), PAYS) for changed in change_initiations(call, ibans, on))
             yield from (Candidate(step, twice, PAYS, is_same_id=is_same_id) for is_same_id in (False, True))
 
@@ -205,19 +210,20 @@ def change_reads(operation: str, call: RecordedCall, on: date) -> Iterator[Recor
     if operation == "consent_addresses":
         yield with_changes(call, {"accept-language": "nl-BE, fr;q=0.5"})
         yield with_changes(call, {"code-challenge-method": "plain"})
+    if operation.endswith("_details"):  # with the token of a payment
+        yield with_changes(with_version(call, BY_NAME["accounts"].versions[0]), path="/accounts")
     if operation.endswith("_status"):
         yield replace(call, url=call.url.replace(call.path[2], UNKNOWN_ID))
 
 
 def change_initiations(call: RecordedCall, ibans: Sequence[str], on: date) -> Iterator[RecordedCall]:
+    """Yields initiations that the bank may refuse, or whose form differs from the recorded one."""
     fresh = with_new_reference(call)
-    yield fresh
     body = fresh.json
     amount = body.get("instructed_amount")
     if not isinstance(amount, dict):
         return
     yield with_changes(fresh, body=body | {"unknown_field": "x"})
-    yield with_changes(fresh, body=body | {"creditor_name": "René"})
     with suppress(ValueError):
         yield with_changes(
             fresh, body=body | {"instructed_amount": amount | {"amount": float(str(amount.get("amount")))}}
@@ -230,18 +236,37 @@ def change_initiations(call: RecordedCall, ibans: Sequence[str], on: date) -> It
         yield with_changes(fresh, body=own)
         yield with_changes(fresh, body=own | {"creditor_account": {"iban": iban}})
         yield with_changes(fresh, body=own | {"instructed_amount": amount | {"amount": "9999999.00"}})
-    order: Any = {"creditor_iban": PAYEE, "creditor_name": "Jan Peeters", "amount": "1.00"}
-    order["endtoend_identification"] = NEW_REFERENCE
-    yield with_changes(fresh, path=f"/payments/{ISCT}")
-    yield with_changes(fresh, path=f"/payments/{XB}", body=payment_body(XB, **order, currency="USD"))
-    earlier = with_version(fresh, 2)
-    for start in (on, on + timedelta(days=1)):
-        yield with_changes(
-            earlier, path=f"/periodic-payments/{SCT}", body=standing_order_body(**order, start_date=start)
-        )
+    yield make_standing_order(fresh, on)
+
+
+def list_initiations(call: RecordedCall, ibans: Sequence[str], on: date) -> Iterator[RecordedCall]:
+    """Yields the recorded initiation with a new reference, and an XML file also with a wrong IBAN. From a SEPA credit
+    transfer, also makes initiations of other kinds: for today, for tomorrow, of other products, standing orders, and a
+    file."""
+    fresh = with_new_reference(call)
+    yield fresh
+    if (wrong := CREDITOR.sub(r"\g<1>00", fresh.body, count=1)) != fresh.body:
+        yield replace(fresh, body=wrong)
+    if call.path[:2] != ("payments", SCT) or not call.json:
+        return
+    tomorrow = on + timedelta(days=1)
+    body = {name: value for name, value in fresh.json.items() if name != "requested_execution_date"}
+    yield with_changes(fresh, body=body)
+    yield with_changes(fresh, body=body | {"creditor_name": "René"})
+    yield with_changes(fresh, body=body | {"requested_execution_date": str(tomorrow)})
+    yield with_changes(fresh, path=f"/payments/{ISCT}", body=body)
+    yield with_changes(fresh, path=f"/payments/{XB}", body=payment_body(XB, **ORDER, currency="USD"))
+    yield make_standing_order(fresh, tomorrow)
+    yield make_standing_order(fresh, tomorrow, tomorrow)
     for iban in ibans[:1]:
         table = re.sub(r"^BE\d+", iban, fill_sample("three-bulks.csv", on).decode(), flags=re.MULTILINE)
-        yield replace(with_changes(earlier, {"content-type": "text/csv"}, path="/bulk-payments/csv"), body=table)
+        headers = {"content-type": "text/csv", "paymentinformationid": NEW_REFERENCE}
+        yield replace(with_changes(with_version(fresh, 2), headers, path="/bulk-payments/csv"), body=table)
+
+
+def make_standing_order(call: RecordedCall, start: date, end: date | None = None) -> RecordedCall:
+    body = standing_order_body(**ORDER, start_date=start, end_date=end)
+    return with_changes(with_version(call, 2), path=f"/periodic-payments/{SCT}", body=body)
 
 
 def with_changes(
@@ -260,13 +285,12 @@ def with_changes(
     return replace(call, headers=sent, url=url.geturl(), body=call.body if body is None else json.dumps(body))
 
 
-def with_version(call: RecordedCall, version: int) -> RecordedCall:
-    return with_changes(call, {"accept": f"{call.headers.get('accept', '').partition(';')[0]}; version={version}"})
-
-
 def with_new_reference(call: RecordedCall) -> RecordedCall:
+    """Returns the call with another identification, or another MsgId if it sends an XML file."""
     fresh = {"endtoend_identification": NEW_REFERENCE}
-    return with_changes(call, body=call.json | fresh) if fresh.keys() <= call.json.keys() else call
+    if fresh.keys() <= call.json.keys():
+        return with_changes(call, body=call.json | fresh)
+    return replace(call, body=MESSAGE_ID.sub(rf"\g<1>{NEW_REFERENCE}", call.body, count=1))
 
 
 # Calls as lines of code
@@ -296,7 +320,7 @@ def make_proposal(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
     used = {*names.values(), *(["request_id"] if candidate.is_same_id else [])}
     used |= {"signed"} if "signature" in calls[-1].headers else set()
     notes = [f"{name.upper()}: {meaning}" for name, meaning in MEANINGS.items() if name in used]
-    notes += [SIGNING] if is_initiation(calls[-1]) else []
+    notes += [candidate.ending.note] if is_initiation(calls[-1]) else []
     curl = "; ".join(write_curl(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
     python = ", ".join(write_python(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
     if candidate.wait:
@@ -314,7 +338,7 @@ def name_texts(call: RecordedCall) -> dict[str, str]:
         secret: "token" if call.access_token else "credentials",
         read_sca_token(call): "sca_token",
         call.headers.get("code-challenge", ""): "challenge",
-        NEW_REFERENCE if NEW_REFERENCE in call.body else "": "reference",
+        NEW_REFERENCE if NEW_REFERENCE in call.body + call.headers.get("paymentinformationid", "") else "": "reference",
     }
     if call.path[0] == "accounts":
         texts |= dict.fromkeys(call.path[1:2], "account")

@@ -62,6 +62,7 @@ class ShownAccount:
     has_more: set[str] = field(default_factory=set)  # the currencies whose older lines the client did not read
     together: set[str] = field(default_factory=set)  # the accounts that a reply lists together with this one
     is_business: bool = False
+    owner_name: str = NAME
 
     @property
     def currencies(self) -> tuple[str, ...]:
@@ -87,11 +88,13 @@ class Shown:
         self.challenge_of: dict[str, str] = {}  # the challenge of a consent, by its tokens
         self.sca_token_of: dict[str, str] = {}  # by access token: the SCA token that was first sent with it
         self.ibans_of: dict[str, list[str]] = {}  # by grant: the IBANs that its tokens listed or read
+        self.payer_of: dict[str, str] = {}  # by the id of an initiation: the IBAN that pays, as its details show
         self._first_day = find_brussels_date(opening)
         self._amounts = {amount for call in calls if call.method == "POST" for amount in list_amounts(call)}
         for call in calls:
             self._note_tokens(call)
             self._note_accounts(call)
+            self._note_payer(call)
         self._note_lines(calls)
 
     def find_account(self, iban: Any) -> ShownAccount | None:
@@ -159,6 +162,16 @@ class Shown:
                 self._note_read(call, shown.iban)
                 shown.is_savings |= content.get("type") in SAVINGS
                 note_balances(shown, content)
+
+    def _note_payer(self, call: RecordedCall) -> None:
+        if call.path[3:] != ("details",) or call.status != 200:
+            return
+        content = simplify_names(call.reply_json)
+        for name in ("debtoraccount", "originaccount"):
+            shown = self.find_account(simplify_names(content.get(name)).get("iban"))
+            if shown is not None:
+                self.payer_of[call.path[2]] = shown.iban
+                shown.owner_name = str(content.get("psuname") or shown.owner_name)
 
     def _note_lines(self, calls: Sequence[RecordedCall]) -> None:
         listings: list[tuple[ShownAccount, list[RecordedCall]]] = []
@@ -297,7 +310,7 @@ def add_account(customers: dict[str, Customer], accounts: dict[str, Account], sh
     if owner is None:
         owner = f"customer-{len(customers) + 1}"
         kind = "business" if shown.is_business else "private"
-        customers[owner] = Customer(owner, NAME, kind, "fr", methods=METHODS)
+        customers[owner] = Customer(owner, shown.owner_name, kind, "fr", methods=METHODS)
     kind = "savings-account" if shown.is_savings else "current-account"
     accounts[shown.iban] = Account(shown.iban, kind, (owner,), shown.currencies)
 

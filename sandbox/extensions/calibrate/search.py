@@ -442,6 +442,16 @@ class ValueSearch:
             if choice != partner and choice in self.trials:
                 self.trials[choice].partner = partner
 
+    def list_partners(self, choice: Choice) -> list[Choice]:
+        """Returns the value and the partners with which it explains the calls."""
+        together = [choice]
+        while len(together) < JOINED_MAX:
+            partner = self.trials.get(together[-1], Trial()).partner
+            if partner is None or partner in together:
+                break
+            together.append(partner)
+        return together
+
     def _join(self, choices: Sequence[Choice], most: int) -> Sequence[Choice] | None:
         """Returns these values and others, at most `most` in all, that together explain all calls that the best
         hypothesis explains. Returns None if there are none.
