@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from sandbox.extensions.lift.default_words import drop_spelling_axes
 from sandbox.extensions.lift.lift_state import LiftState, Step
 from sandbox.player.stage import CALLBACK
 from sandbox.recordings.recorded_calls import RecordedCall
@@ -42,7 +43,7 @@ def make_control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...
         case ("POST", "reset"):
             return {"reset": None}
         case ("PATCH", "settings"):
-            return {"settings": body}
+            return {"settings": drop_spelling_axes(body)}
         case ("POST", "faults"):
             return {"fault": body}
         case ("POST", "holds"):
@@ -93,6 +94,7 @@ def make_subject_step(lift: LiftState, word: str, body: dict[str, Any], *names: 
     subject = lift.subjects.get(str(body.get("payment_id")))
     if subject is None:
         return None
+    subject.is_approved = subject.is_approved or word == "sign"
     return {word: {"of": subject.name} | {name: body[name] for name in names if name in body}}
 
 

@@ -11,6 +11,7 @@ from sandbox.contract import kinds
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, make_body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.reasons import BROUGHT_BY_TIME, Reason
+from sandbox.extensions.lift.default_words import read_error, read_reason, read_status
 from sandbox.extensions.lift.lift_state import CUSTOMER, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
 from sandbox.extensions.lift.pseudonyms import ScenarioPseudonyms, write_file_words
 from sandbox.player.orders import PAYEE
@@ -89,7 +90,7 @@ def write_order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> di
             value = value.get(part) if isinstance(value, dict) else None
         if value is not None and is_kept_by_word(table, path, value):
             words[word] = value
-    is_foreign = call.reply_json.get("error") == "INVALID_ACCOUNT"  # then the scenario has no account for it
+    is_foreign = read_error(call) == "INVALID_ACCOUNT"  # then the scenario has no account for it
     content: dict[str, Any] = {
         word: lift.names.account(value) if word == "debtor" and is_foreign else lift.names.hide(word, value)
         for word, value in words.items()
@@ -154,12 +155,10 @@ def make_lookup_lifter(word: str) -> StepMaker:
         if "EXTERNAL" in call.query.values():
             content["external"] = True
         if word == "status" and call.status == 200:
-            reply = call.reply_json
-            address = sca_link(reply)
+            address = sca_link(call.reply_json)
             if address:
                 lift.subjects[address] = subject
-            reach_status(lift, subject, str(reply.get("status")), reply.get("reason"))
-            content["expect"] = {name: reply[name] for name in ("status", "reason") if name in reply}
+            content["expect"] = expect_status(lift, subject, call)
         content |= lift.make_token_words(call)
         if call.access_token is None and word != "status" and call.path[0] != kinds.BULK.path:
             content["token"] = None
@@ -167,6 +166,14 @@ def make_lookup_lifter(word: str) -> StepMaker:
         return {word: content}
 
     return make_step
+
+
+def expect_status(lift: LiftState, subject: LiftedSubject, call: RecordedCall) -> Step:
+    """Returns what the step of a status call expects, and adds the steps that bring the initiation to this status."""
+    words = {"status": read_status(call), "reason": read_reason(lift, subject, call)}
+    reach_status(lift, subject, words["status"], words["reason"])
+    subject.is_approved = subject.is_approved or words["status"] in SIGNED
+    return {name: word for name, word in words.items() if name in call.reply_json}
 
 
 def lift_unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:

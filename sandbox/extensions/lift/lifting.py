@@ -33,6 +33,7 @@ from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.reasons import BROUGHT_BY_TIME
 from sandbox.extensions.lift import account_steps, initiation_steps
 from sandbox.extensions.lift.control_steps import is_question, lift_control
+from sandbox.extensions.lift.default_words import drop_spelling_axes, is_time_out, read_error
 from sandbox.extensions.lift.lift_state import OPENING, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
 from sandbox.extensions.lift.pseudonyms import FIRST_NUMBER, ScenarioPseudonyms
 from sandbox.reader.tree import read_yaml
@@ -122,6 +123,8 @@ def write_scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) 
     ]
     head = {"clock": {"at": "2027-03-01T09:00", "frozen": True}}
     head |= {name: loaded[name] for name in KEPT if name in loaded}
+    if isinstance(head.get("settings"), dict):
+        head["settings"] = drop_spelling_axes(head["settings"])
     head["bank"] = add_payers(loaded.get("bank"), lift.names)
     lines += [
         f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in head.items() if value or name == "extends"
@@ -203,7 +206,8 @@ def find_last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
 
 def is_reached_by_time(call: RecordedCall) -> bool:
     status, reason = call.reply_json.get("status"), call.reply_json.get("reason")
-    return call.path[3] != "status" or status in BY_TIME or (status == "CANC" and reason in BROUGHT_BY_TIME)
+    is_cancelled_by_time = is_time_out(call) or (status == "CANC" and reason in BROUGHT_BY_TIME)
+    return call.path[3] != "status" or status in BY_TIME or is_cancelled_by_time
 
 
 # Calls at the same time
@@ -312,7 +316,7 @@ def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
         lift.add_unexplained(call, "no operation of the bank has this path")
         return
     path = "/".join(word if word in PLACES | PRODUCTS else UNKNOWN for word in call.path)
-    refused = call.reply_json.get("error", call.status)
+    refused = read_error(call)
     lift.steps.append({"call": {"method": call.method, "path": f"/{path}", "refused": refused}})
 
 
@@ -362,7 +366,7 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
         content.pop("expect", None)
         content["lost"] = True
     name_field: Step = {"as": step["as"]} if "as" in step else {}
-    error, address = call.reply_json.get("error", call.status), sca_link(call.reply_json)
+    error, address = read_error(call), sca_link(call.reply_json)
     if call.status == 401 and address:  # where the customer authenticates again
         content["refused"] = error
         subject = lift.subjects[address] = LiftedSubject(lift.make_name("authentication"))
