@@ -1,7 +1,7 @@
 """HAR files, as browsers and proxies write them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -103,8 +103,8 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
     response = {
         "status": call.status,
         "statusText": "",
-        "httpVersion": "HTTP/1.1",
-        "headers": _make_pairs(call.reply_headers),
+        "httpVersion": "HTTP/1.1" if call.reply_names else "unknown",
+        "headers": _make_pairs(call.reply_headers, call.reply_names),
         "cookies": [],
         "content": {"size": len(call.reply_body.encode()), "mimeType": reply_type, "text": call.reply_body},
         "redirectURL": call.reply_headers.get("location", ""),
@@ -121,7 +121,12 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
     }
 
 
-def _make_pairs(headers: Mapping[str, str]) -> list[dict[str, str]]:
+def _make_pairs(headers: Mapping[str, str], names: Iterable[str] = ()) -> list[dict[str, str]]:
     """Returns each header as a pair of name and value. A header with several cookies, one a line, becomes one pair for
-    each cookie."""
-    return [{"name": name, "value": part} for name, value in headers.items() for part in value.split("\n")]
+    each cookie. `names` are the names in the letters in which they were sent, if these are known."""
+    spelled = {name.lower(): name for name in names}
+    return [
+        {"name": spelled.get(name, name), "value": part}
+        for name, value in headers.items()
+        for part in value.split("\n")
+    ]

@@ -30,6 +30,7 @@ from sandbox.contract.decisions import AXES
 from sandbox.contract.errors import Error
 from sandbox.contract.field_rows import ChoiceKind
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import Status
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.reasons import Reason
@@ -50,7 +51,8 @@ COUNT = re.compile(r"[0-9]{1,9}")
 CODE_FIELDS = {
     "status", "reason", "error", "error_code", "errors.code", "bulks.code", "currency", "scope", "token_type",
     "grant_type", "communication_type", "frequency", "charge_bearer", "instruction_priority", "purpose_code", "country",
-    "periodic_payment_type", "type", "account_type", "product", "response_type", "balance_type",
+    "periodic_payment_type", "type", "account_type", "product", "response_type", "balance_type", "multicurrency",
+    "credit_debit_indicator", "language",
 }  # fmt: skip
 COUNT_FIELDS = {"amount", "pagesize", "expires_in", "line", "number_of_transactions", "number_of_errors", "control_sum"}
 COUNT_FIELDS |= {"minimal_amount", "maximal_amount", "refresh_expires_in", "balance", "status"}
@@ -111,6 +113,7 @@ def list_vocabulary() -> frozenset[str]:
         for field in table.fields:
             words |= set(field.kind.words) if isinstance(field.kind, ChoiceKind) else set()
     words |= {"true", "false", "True", "False", "null", "S256", "plain", "Bearer", "bearer", "authorization_code"}
+    words |= {"current-account", "savings-account", *SCREENS, "Y", "N"}
     words |= {"refresh_token", "AIS", "PIS", "CAF", "EXTERNAL", "INTERNAL", "FREETEXT", "STRUCTURED", "code", "EUR"}
     return frozenset(words | PLAIN_SEGMENTS | set(ROOTS))
 
@@ -406,7 +409,8 @@ class Masker:
         parts = name.split(".")
         if not {last, ".".join(parts[-2:])} & CODE_FIELDS:
             return last == "id" and text in list_vocabulary()
-        return all(word in list_vocabulary() or CODE.fullmatch(word) for word in text.split())
+        words = list_vocabulary()
+        return all(word in words or word.upper() in words or CODE.fullmatch(word) for word in text.split())
 
     def mask_by_form(self, text: str) -> str | None:
         """Returns the pseudonym of a text that can be recognised by its form: an IBAN, a structured communication, a

@@ -151,6 +151,16 @@ def test_without_what_customers_did_the_details_say_who_paid() -> None:
     assert wrong_in(found, {"item_amount": "string"}) == {}
 
 
+def test_a_masked_recording_of_the_default_bank_is_explained() -> None:
+    """Masks leave the words of the interface, and names and communications are those of the recording."""
+    entries = without_customers(record({}, ("pays", "reads")))
+    recording = read_recording(har(entries))
+    masker = Masker(make_own_pseudonyms(load("default").fixtures), [recording.calls[0].host], "/worlds/hidden")
+    found = calibrate_calls([masker.mask(call) for call in recording.calls])
+    assert found.outside == []
+    assert wrong_in(found, {}) == {}
+
+
 def test_without_what_customers_did_a_masked_recording_with_gaps_decides_nothing_wrong(hidden: Entries) -> None:
     """It begins in the middle, some reads are missing, another host was called, and two clocks were used."""
     kept = [entry for number, entry in enumerate(without_customers(hidden)) if number > 8 and number % 7]

@@ -119,6 +119,8 @@ def test_a_call_is_passed_on_as_it_is(out: Path, echo: str) -> None:
         chunked = client.post(url + "/token", content=iter([b"grant_type=", b"x"]))
     assert (reply.status_code, reply.content, reply.headers.get_list("set-cookie")) == (201, body, ["a=1", "b=2"])
     assert chunked.content == b"grant_type=x"
+    written = json.loads(out.read_bytes())["log"]["entries"][0]["response"]["headers"]
+    assert [row["name"] for row in written] == ["Set-Cookie"] * 2
     method, path, sent, content = Echo.got[0]
     assert (method, path, content) == ("POST", f"/psd2{target}", body)
     assert [value for name, value in sent if name in ("X-Odd", "Signature", "A")] == ["caf\xe9", "a..b", "1", "2"]

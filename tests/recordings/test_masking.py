@@ -302,3 +302,29 @@ def test_odd_bodies_are_masked_too(body: str, media: str) -> None:
 def test_odd_credentials_are_masked(value: str) -> None:
     masked = masker().mask(call(headers={"authorization": value})).headers["authorization"]
     assert masked == value or masked.partition(" ")[2] != value.partition(" ")[2]
+
+
+@pytest.mark.parametrize(
+    ("field", "word"),
+    [
+        ("type", "current-account"),
+        ("type", "savings-account"),
+        ("multicurrency", "N"),
+        ("error", "not_found"),
+        ("credit_debit_indicator", "DBIT"),
+        ("language", "fr"),
+    ],
+)
+def test_a_word_of_the_interface_stays_in_every_spelling(field: str, word: str) -> None:
+    body = json.dumps({field: word, "name": word})
+    masked = json.loads(masker().mask(call(reply_body=body)).reply_body)
+    assert masked[field] == word and masked["name"] != word
+
+
+@pytest.mark.parametrize("names", [("Content-Type", "X-A"), ("content-type", "x-a"), ()])
+def test_header_names_are_written_in_the_letters_of_the_server_where_these_are_known(names: tuple[str, ...]) -> None:
+    headers = {"content-type": "application/json", "x-a": "1"}
+    entry = write_entry(call(reply_headers=headers, reply_names=names))
+    assert [row["name"] for row in entry["response"]["headers"]] == list(names or headers)
+    content = json.dumps({"log": {"entries": [entry]}}).encode()
+    assert read_recording(content).calls[0].reply_names == names

@@ -297,6 +297,9 @@ def make_bank(
     for account in shown.accounts.values():
         if account.iban not in accounts:
             add_account(customers, accounts, account)
+        elif account.owner_name != NAME:
+            owner = accounts[account.iban].owners[0]
+            customers[owner] = replace(customers[owner], name=account.owner_name)
     books = make_past_books(fixtures, shown, opening, corrections)
     bank = open_bank(fixtures, seed, opening, Decisions())
     bank.customers, bank.accounts = customers, accounts
@@ -357,19 +360,24 @@ def keep_own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
 
 def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> bool:
     """Whether the lines that the recording shows from before its first day are lines of the shipped people with this
-    seed. A tenth of the lines of each account may be missing there. If the recording shows lines only of other
-    accounts, returns False; if it shows no lines at all, returns True."""
+    seed. A tenth of the lines of each account may be missing there, or may have another communication. If the recording
+    shows lines only of other accounts, returns False; if it shows no lines at all, returns True."""
     accounts = [account for account in shown.accounts.values() if account.lines and account.iban in fixtures.accounts]
     if not accounts:
         return not any(account.lines for account in shown.accounts.values())
     books = find_past_books(fixtures, seed, first_day)
     for account in accounts:
         lines = {
-            (line.on, line.posting.amount)
+            (line.on, line.posting.amount, communication)
             for currency in account.currencies
             for line in books.lines.get((account.iban, currency), ())
+            for communication in (line.entry.communication, "")
         }
-        known = [(entry.on, entry.postings[0].amount) in lines for entry in account.lines if entry.on < first_day]
+        known = [
+            (entry.on, entry.postings[0].amount, entry.communication) in lines
+            for entry in account.lines
+            if entry.on < first_day
+        ]
         if known.count(False) > len(known) // 10:
             return False
     return True

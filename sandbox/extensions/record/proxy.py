@@ -129,8 +129,17 @@ class BankRecorder:
                 "" if response is None else decode_reply(response, raw),
                 datetime.fromtimestamp(began, UTC),
                 datetime.fromtimestamp(machine_time(), UTC),
+                reply_names=list_names(response),
             )
             self._writer.add(self._masker.mask(call))
+
+
+def list_names(response: httpx.Response | None) -> tuple[str, ...]:
+    """Returns the names of the reply's headers in the letters in which the server wrote them. Returns no names for
+    HTTP/2, because all names are in lower case there, and for a lost reply."""
+    if response is None or not response.http_version.startswith("HTTP/1"):
+        return ()
+    return tuple(name.decode("latin-1") for name, _ in response.headers.raw)
 
 
 @contextmanager
