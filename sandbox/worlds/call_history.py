@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache
 from itertools import groupby
 from logging import getLogger
@@ -74,6 +75,8 @@ class OwnerWorld(Protocol):
     def decisions(self) -> Decisions: ...
 
     def note_used(self) -> None: ...
+
+    def compute_now(self, bank: Bank) -> datetime: ...
 
 
 class Portion(NamedTuple):
@@ -141,7 +144,9 @@ class CallHistory:
             else:
                 self.made = seq = self.made + 1
                 request_id = record.request_id or compute_nth_id(world.beginning, seq)
-            call = NumberedCall(seq, request_id, bank.clock.now, record)
+            # A call that was refused before it entered the bank did not bring the bank's time up to date.
+            at = bank.clock.now if record.has_entered else world.compute_now(bank)
+            call = NumberedCall(seq, request_id, at, record)
             self._waiting.append(call)
             self.touched(self)
             return call

@@ -70,6 +70,10 @@ class Record(Protocol):
         """The id that the caller gave to the call. Empty if the caller gave none."""
 
     @property
+    def has_entered(self) -> bool:
+        """Whether the bank judged the call. If not, the call was refused before."""
+
+    @property
     def observe(self) -> "Observe":
         """The function that gets this call after its reply. If several calls in a row have the same function, it gets
         them together, in order."""

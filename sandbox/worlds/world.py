@@ -620,13 +620,14 @@ class World:
 
     # Time
 
-    def _compute_now(self, bank: Bank) -> datetime:
+    def compute_now(self, bank: Bank) -> datetime:
+        """Returns the current bank time. `bank.clock.now` is the time up to which the bank's events have run."""
         pace = self.clock.pace
         return max(bank.clock.now, self.clock.read_now() if pace.rate else pace.base)
 
     def _is_due(self, bank: Bank) -> bool:
         due = bank.next_at
-        return due is not None and due <= self._compute_now(bank)
+        return due is not None and due <= self.compute_now(bank)
 
     def _catch_up(self, bank: Bank) -> Bank:
         """Brings the bank's time up to now, and runs all events that are due. Returns the bank.
@@ -634,7 +635,7 @@ class World:
         If the validation of a large bulk file is due and the file was not read yet, time stops just before the
         validation, and the file is read in the background.
         """
-        before, now = bank.clock.now, self._compute_now(bank)
+        before, now = bank.clock.now, self.compute_now(bank)
         due = bank.next_at
         is_due = due is not None and due <= now
         unread = files_ahead.find_first_unread(bank, now) if is_due and bank.files_waiting else None

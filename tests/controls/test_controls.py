@@ -172,6 +172,19 @@ def test_a_running_clock_goes_on_at_its_rate_and_can_be_frozen(tpp: Tpp) -> None
         assert clock(tpp) == {"now": "2027-03-01T11:00:00+01:00", "mode": "frozen", "rate": 0, "due_next": None}
 
 
+def test_a_call_that_is_refused_at_once_has_the_time_of_the_running_clock(tpp: Tpp) -> None:
+    with freeze_time("2026-05-05 12:00:00") as frozen:
+        tpp.control("POST", "/clock", mode="running", rate=60)
+        tpp.initiate()
+        frozen.tick(timedelta(seconds=10))
+        tpp.initiate(accept="text/plain")
+        tpp.call("GET", "/nowhere")
+        first, refused_one, unknown = tpp.listed("requests")
+    assert (first["at"], first["status"]) == (MORNING, 201)
+    later = "2027-03-01T09:10:00+01:00"
+    assert [(row["at"], row["status"]) for row in (refused_one, unknown)] == [(later, 406), (later, 404)]
+
+
 def test_running_without_a_rate_is_as_fast_as_the_machine(tpp: Tpp) -> None:
     assert tpp.control("POST", "/clock", mode="running").get_json()["rate"] == 1
 

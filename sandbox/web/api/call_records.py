@@ -94,6 +94,10 @@ class CallRecord(NamedTuple):
     def status(self) -> int:
         return self.response.status_code
 
+    @property
+    def has_entered(self) -> bool:
+        return self.client is not None
+
 
 def record_call(observers: "Observers", world: str, environ: dict[str, Any], response: Response) -> CallRecord:
     call: Call | None = environ.get("sandbox.call")
