@@ -126,7 +126,7 @@ def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
         raise Refusal(Error.MOVE_ILLEGAL, subject=subject, status="PATC", target="signed")
     signers = behaviour.may_sign(bank, initiation)
-    if not signers:  # the signers of an account were changed after the file was accepted
+    if not (signers or initiation.customer):  # the signers of an account were changed after the file was accepted
         raise Refusal(Error.MOVE_ILLEGAL, subject="a file that nobody may sign", status="PATC", target="signed")
     initiation.customer = initiation.customer or (
         behaviour.owner(bank, initiation) if initiation.kind.one_account else signers[0]

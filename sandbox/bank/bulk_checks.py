@@ -27,7 +27,7 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
     findings, such as a MsgId that the client used before. All are also refused if one is refused and the decision
     `bad_transaction` is `the_file`.
 
-    Refuses the file if no batch is accepted, or if too few customers may sign for all debtor accounts. Else checks the
+    Refuses the file if no batch is accepted, or if no customer may sign for all debtor accounts. Otherwise checks the
     payees, and lists the file for the customers of the debtor accounts.
     """
     report = take_report(make_report_input(bank, bulk, bank.clock.today))
@@ -52,8 +52,8 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
             bank.move(part, Trigger.INVALID, Reason.FORMAT_INVALID.code)
         else:
             bank.move(part, Trigger.VALIDATED)
-    if bulk.payable_parts and len(find_signers(bank, bulk)) < count_required_signatures(bank, bulk):
-        bulk.findings.add("/", "SIGNER", "too few customers may sign for all debtor accounts of the file")
+    if bulk.payable_parts and not find_signers(bank, bulk):
+        bulk.findings.add("/", "SIGNER", "no customer may sign for all debtor accounts of the file")
         for part in bulk.payable_parts:
             bank.move(part, Trigger.REJECTED, Reason.FORMAT_INVALID.code)
     if not bulk.payable_parts:

@@ -49,9 +49,9 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
     return signing.refuse(bank, signing.find_waiting_initiation(bank, token), state, description)
 
 
-def demand_concerned(bank: Bank, token: str, customer: str) -> None:
-    """Refuses a customer who neither owns an account of the address `token` nor may sign for it. Accepts any customer
-    if the address names no account of this bank yet."""
+def demand_owner_or_signer(bank: Bank, token: str, customer: str) -> None:
+    """Raises a Refusal unless the customer owns, or may sign for, an account that the address `token` names. Accepts
+    any customer if the address names no account of this bank yet."""
     ibans: list[str | None] = []
     if (consent := bank.consent_addresses.get(token)) is not None:
         ibans = [consent.iban]
@@ -187,9 +187,9 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
 
 def _act_in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
     """Signs or refuses as the second signer `psu`, in the bank's own channel. No callback follows. Does nothing if
-    `psu` never answers."""
+    `psu` never answers. A refusal is not checked, because stored worlds are replayed to the same outcome."""
     assert psu.customer is not None  # a scenario must name the second signer
     if psu.does == "approves":
         signing.sign_in_channel(bank, initiation.id, psu.customer)
     elif psu.does in ("refuses", "wrong_code"):
-        signing.refuse_in_channel(bank, initiation.id, psu.customer)
+        signing.refuse(bank, initiation, None)

@@ -83,8 +83,9 @@ class Money:
         return int(self.number.scaleb(count_decimals(self.currency)))
 
     def text(self) -> str:
-        """Returns the number with the decimals of the currency and without an exponent. Leaves out the last of three
-        decimals if it is 0, because an amount of a TPP has at most two (service 2.1). Zero never has a minus."""
+        """Returns the number with the decimals of the currency and without an exponent. If all decimals after the
+        second are 0, leaves them out, because an amount of a TPP has at most two (service 2.1). Zero never has a
+        minus."""
         text, places = str(self.number), count_decimals(self.currency)
         if places > DECIMALS_SENT and self.number == self.number.quantize(UNITS[DECIMALS_SENT]):
             places = DECIMALS_SENT

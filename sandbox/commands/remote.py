@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CARRIED_WITHIN = 600.0  # timeout in seconds, long enough for the export or import of a whole world
 PORTION = 1 << 16  # bytes between two updates of the progress bar
+# POST controls that change nothing.
 READING_POSTS = ("/requests/count", "/requests/verify", "/payee-checks")
 SHARED = ("url", "world", "key", "as_json")
 

@@ -56,7 +56,9 @@ class StateOptions:
         type=click.Choice(["normal", "full"]),
     )
     wait_for_state: timedelta = env_row(
-        "With --state URL: wait so long for a database that cannot be reached yet.", default="0s", type=SPAN
+        "With --state URL: wait so long for a database that cannot be reached yet, or is too slow.",
+        default="0s",
+        type=SPAN,
     )
     lease: str | None = env_row(hidden=True, callback=refuse_old_option)
     advertise: str | None = env_row(hidden=True, callback=refuse_old_option)

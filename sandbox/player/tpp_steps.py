@@ -173,8 +173,8 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def find_logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """Returns the logical id of the account `name`. Returns a text that is neither an account of the scenario's
-    fixtures nor one that a step added unchanged: it may be a logical id already.
+    """Returns the logical id of the account `name`. Returns any other text unchanged, because it may be a
+    logical id. Known are the accounts of the scenario's fixtures and those that a step added.
 
     A CAF consent has one account. Its logical id is returned for any known account, and if `name` is None. For other
     consents, raises ScriptFault if `name` is None, or if the consent does not cover the account."""

@@ -97,6 +97,8 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 JWS = re.compile(r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+")
 QUOTED = re.compile(r'"([^"]*)"')
 PROSE_WORD = re.compile(r"\w+(?:[-_.+@]\w+)*")
+SHORT_NUMBER = re.compile("[0-9]{1,3}")
+PLACEHOLDER = re.compile("<([a-z_]+)>")
 CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 FORM = "application/x-www-form-urlencoded"
 
@@ -129,6 +131,7 @@ def list_prose_words() -> frozenset[str]:
         texts += [f"{field.path} {field.note}" for field in table.fields]
     words = {word.lower() for text in texts for word in PROSE_WORD.findall(text)}
     words |= {word.lower() for word in (*list_vocabulary(), *HEADER_NAMES)}
+    words |= {name.replace("_", "-") for row in OPERATIONS for name in PLACEHOLDER.findall(row.path)}
     return frozenset(word for word in words if not any(sign.isdigit() for sign in word))
 
 
@@ -432,16 +435,23 @@ class Masker:
         return None
 
     def mask_prose(self, text: str) -> str:
-        """Masks the words of a sentence one by one. Words of the interface and of its texts, days and amounts stay."""
-        words = list_prose_words()
+        """Masks the words of a sentence one by one. Words of the interface and of its texts, days and amounts stay. If
+        nothing else is in the sentence, its short numbers stay too: they are limits and versions."""
+        unknown = [word for word in PROSE_WORD.findall(text) if not self._is_known(word)]
+        has_only_numbers = all(SHORT_NUMBER.fullmatch(word) for word in unknown)
 
         def other(match: re.Match[str]) -> str:
             word = match[0]
-            if word.lower() in words or word in list_vocabulary() or self.is_harmless("", "", word):
+            if has_only_numbers or self._is_known(word):
                 return word
             return self.names.find(word) or self.mask_by_form(word) or self.names.secret(word)
 
         return PROSE_WORD.sub(other, text)
+
+    def _is_known(self, word: str) -> bool:
+        """Whether a word of a sentence is a word of the interface or of its texts, a day, or an amount."""
+        is_word = word.lower() in list_prose_words() or word in list_vocabulary()
+        return is_word or self.is_harmless("", "", word)
 
 
 class JsonWalk:

@@ -134,7 +134,7 @@ class PostgresDatabase(Database):
         try:
             return self._repeat(work, AgainError)
         except AgainError as error:  # must not repeat a transaction around this query
-            raise StateFileError(str(error)) from error
+            raise UnreachableError(str(error)) from error
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:

@@ -119,6 +119,7 @@ class CallHistory:
         self._attachments: dict[str, Any] = {}  # by name; still bytes if not used yet
         self._limits = Limits()
         self._waiting: list[NumberedCall[Any]] = []
+        self._latest: datetime | None = None  # the time of the last call
         self._unwritten: list[Exchange] = list(exchanges) if self._world.store else []
         self._observed: list[Any] = []  # observations for the referee that are not written yet; only in a shared world
         self._unjudged: list[tuple[int, bytes]] = []  # numbers and observations of portions of all servers
@@ -146,6 +147,7 @@ class CallHistory:
                 request_id = record.request_id or compute_nth_id(world.beginning, seq)
             # A call that was refused before it entered the bank did not bring the bank's time up to date.
             at = bank.clock.now if record.has_entered else world.compute_now(bank)
+            self._latest = at = max(at, self._latest or at)  # a later number never has an earlier time
             call = NumberedCall(seq, request_id, at, record)
             self._waiting.append(call)
             self.touched(self)

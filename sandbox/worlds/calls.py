@@ -71,7 +71,7 @@ class Record(Protocol):
 
     @property
     def has_entered(self) -> bool:
-        """Whether the bank judged the call. If not, the call was refused before."""
+        """Whether the call entered the world, where the bank's checks run. False if it was refused before that."""
 
     @property
     def observe(self) -> "Observe":

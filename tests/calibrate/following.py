@@ -16,7 +16,16 @@ from sandbox.client import Flow, Initiation, Reference, Tokens, returned
 from sandbox.client.flows import new_flow
 from sandbox.client.records import PathKind
 from sandbox.extensions.calibrate.calibration import Calibration, calibrate_calls
-from sandbox.extensions.calibrate.endings import CHECKED_AFTER, ENDINGS, REFUSES, SIGNS, PaymentEnding, is_initiation
+from sandbox.extensions.calibrate.endings import (
+    CHECKED_AFTER,
+    ENDINGS,
+    REFUSES,
+    SIGNS,
+    WITH_CODE,
+    WITHOUT_CODE,
+    PaymentEnding,
+    is_initiation,
+)
 from sandbox.extensions.calibrate.proposals import DAY, MEANINGS, Proposal
 from sandbox.extensions.calibrate.reconstruction import Shown
 from sandbox.extensions.calibrate.variables import find_address
@@ -82,9 +91,8 @@ class Follower:
         }
         replies = [reply for reply in eval(code, tools | given) if isinstance(reply, httpx.Response)]
         if is_initiation(proposal.source) and replies[-1].status_code == 201:
-            note = max((ending.note for ending in ENDINGS if ending.note in proposal.python), key=len)
             with suppress(*CANNOT):
-                self._go_on(replies[-1], next(ending for ending in ENDINGS if ending.note == note))
+                self._go_on(replies[-1], ending_of(proposal))
         return replies
 
     def _signed(self, request_id: str, body: str) -> dict[str, str]:
@@ -145,18 +153,21 @@ class Follower:
             self._wait(CHECKED_AFTER)
             address = tpp.status(target).sca_address
         self._wait(ending.wait)
-        customer = self._owner(reply.request.content.decode())
-        if address is not None and ending.act == SIGNS:
-            tokens = tpp.tokens_from(self.bank.psu.approve(self.flow.on(address), customer=customer), self.flow)
-        elif address is not None and ending.act == REFUSES:
-            self.bank.psu.refuse(self.flow.on(address), customer=customer)
+        customer, is_file = self._owner(reply.request.content.decode()), kind == "bulk-payments"
+        assert address is not None
+        place = address if is_file else self.flow.on(address)  # the status of a file brings a flow of its own
+        if ending.act == SIGNS:
+            callback = self.bank.psu.approve(place, customer=customer)
+            tokens = None if is_file else tpp.tokens_from(callback, self.flow)
+        elif ending.act == REFUSES:
+            self.bank.psu.refuse(place, customer=customer)
         tpp.status(target)
-        if tokens is not None and kind != "bulk-payments":
+        if tokens is not None:
             tpp.details(target, tokens)
-        if tokens is not None and ending.cancels:
+        if ending.cancels:
             tpp.cancel(target, tokens)
             tpp.status(target)
-        if tokens is not None and ending.later:
+        if ending.later:
             ibans, sent = self._ibans(customer), reply.request.content.decode()
             iban = next((iban for iban in ibans if iban in sent), ibans[0])
             for wait in (timedelta(), ending.later):
@@ -178,6 +189,11 @@ class Follower:
         text = str(content).rpartition("debtor")[2]
         places = [(text.find(iban), row["customer"]) for row in self.bank.customers for iban in row["accounts"]]
         return min((pair for pair in places if pair[0] >= 0), default=(0, "alice"))[1]
+
+
+def ending_of(proposal: Proposal) -> PaymentEnding:
+    notes = {text: row for row in ENDINGS for text in (row.note, row.note.replace(WITH_CODE, WITHOUT_CODE))}
+    return notes[max((text for text in notes if text in proposal.python), key=len)]
 
 
 def names_of(code: CodeType) -> Iterator[str]:

@@ -173,6 +173,17 @@ def test_a_file_that_nobody_may_sign_any_more_is_not_signed_by_force(tpp: Tpp) -
     assert tpp.control("POST", f"/payments/{file}/move", status="PDNG").status_code == 200
 
 
+def test_a_file_whose_first_signer_is_known_is_signed_by_force(tpp: Tpp) -> None:
+    """As before, so that a stored world is replayed to the same outcome."""
+    for account in (files.BAKKERIJ, files.RESERVE):
+        change(tpp, f"/accounts/{account}", signers=["bakkerij", "griet"], signatures_required=2)
+    file = files.validated(tpp, files.pain(files.bulk("5.00"), files.bulk("7.00", name="B", of=files.RESERVE)))
+    address = files.status(tpp, file)["_links"]["sca_redirect"]["href"]
+    assert tpp.control("POST", "/psu/approve", address=address, customer="bakkerij").status_code == 200
+    change(tpp, f"/accounts/{files.RESERVE}", signers=["alice"])
+    assert tpp.control("POST", f"/payments/{file}/move", status="PDNG").status_code == 200
+
+
 def test_what_a_closed_beneficiary_sends_back_on_a_saturday_is_booked_on_monday(
     tpp: Tpp, bank: Bank, alice: str
 ) -> None:

@@ -321,6 +321,25 @@ def test_a_word_of_the_interface_stays_in_every_spelling(field: str, word: str) 
     assert masked[field] == word and masked["name"] != word
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The header 'Accept' names no version that this operation has: offered are 1, 2, 3.",
+        "'payment-id' was not found.",
+    ],
+)
+def test_a_sentence_of_known_words_keeps_its_short_numbers(sentence: str) -> None:
+    body = json.dumps({"error_description": sentence})
+    assert json.loads(masker().mask(call(status=404, reply_body=body)).reply_body)["error_description"] == sentence
+
+
+@pytest.mark.parametrize("number", ["0470 12 34 56", "123 4567 89"])
+def test_short_numbers_beside_a_longer_one_are_masked(number: str) -> None:
+    body = json.dumps({"error_description": f"The header has {number}."})
+    masked = masker().mask(call(status=404, reply_body=body)).reply_body
+    assert not any(part in masked for part in number.split())
+
+
 @pytest.mark.parametrize("names", [("Content-Type", "X-A"), ("content-type", "x-a"), ()])
 def test_header_names_are_written_in_the_letters_of_the_server_where_these_are_known(names: tuple[str, ...]) -> None:
     headers = {"content-type": "application/json", "x-a": "1"}

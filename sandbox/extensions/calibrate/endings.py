@@ -25,10 +25,10 @@ SendCall = Callable[[RecordedCall, datetime], OwnReply]
 
 
 class PaymentEnding(NamedTuple):
-    """`note` tells the reader what to do. `act` is the act of the customer, or an empty text if there is none. `wait`
-    is the time before this act, or before the status is asked if there is no act. `cancels` is whether the client then
-    cancels the initiation. `later` is the time after which the client asks again for the status and for the lines of
-    the account, which it also asks for at once."""
+    """`note` tells the reader what to do with a payment or a standing order. `act` is the act of the customer, or an
+    empty text if there is none. `wait` is the time before this act, or before the status is asked if there is no act.
+    `cancels` is whether the client then cancels the initiation. If `later` is not 0, the client lists the lines of the
+    account at once. After this time it asks for the status, and lists the lines again."""
 
     note: str
     act: str = SIGNS
@@ -51,9 +51,20 @@ LEAVE = PaymentEnding(
     "if it is accepted, let nobody sign, and ask for the status after 61 minutes", act="", wait=timedelta(minutes=61)
 )
 LATE = PaymentEnding(
-    "if it is accepted, let the customer sign after 4 minutes, and ask for the status", wait=timedelta(minutes=4)
+    "if it is accepted, let the customer sign after 4 minutes, exchange the code, and ask for the status and the "
+    "details",
+    wait=timedelta(minutes=4),
 )
+WITH_CODE = ", exchange the code, and ask for the status and the details"
+WITHOUT_CODE = ", and ask for the status"
 ENDINGS = (SIGN, WATCH, CANCEL, REFUSE, LEAVE, LATE)
+
+
+def describe_ending(ending: PaymentEnding, paid: RecordedCall) -> str:
+    """Returns the note for the initiation `paid`. A file has no details, and its callback has no code (choice 7)."""
+    if paid.path[0] != "bulk-payments":
+        return ending.note
+    return f"wait until the file is checked; {ending.note.replace(WITH_CODE, WITHOUT_CODE)}"
 
 
 def is_initiation(call: RecordedCall) -> bool:
@@ -76,8 +87,10 @@ class PlayedInitiation:
     def ask_details(self, token: str, at: datetime) -> OwnReply:
         return self._send(with_token(self._make_call("GET", "details", "/details"), token), at)
 
-    def cancel(self, token: str, at: datetime) -> OwnReply:
-        return self._send(with_token(self._make_call("DELETE", "cancellation"), token), at)
+    def cancel(self, token: str | None, at: datetime) -> OwnReply:
+        """Cancels the initiation. A file is cancelled without a token (service 4.6)."""
+        call = self._make_call("DELETE", "cancellation")
+        return self._send(call if token is None else with_token(call, token), at)
 
     def _make_call(self, method: str, name: str, end: str = "") -> RecordedCall:
         versions = BY_NAME[self._operation.replace("initiation", name)].versions
@@ -132,10 +145,12 @@ def play_ending(
         if player.has_controls:  # otherwise no recording shows the callback
             yield refusal
     yield initiation.ask_status(at)
-    token = player.make_payment_token(payment_id) if ending.act == SIGNS else None
-    if token is not None and paid.path[0] != "bulk-payments":
-        yield initiation.ask_details(token, at)
-    if token is not None and ending.cancels:
+    token = None
+    if ending.act == SIGNS and paid.path[0] != "bulk-payments":
+        token = player.make_payment_token(payment_id)
+        if token is not None:
+            yield initiation.ask_details(token, at)
+    if ending.cancels:
         yield initiation.cancel(token, at)
         yield initiation.ask_status(at)
     iban = player.find_debtor(payment_id)  # the customer may have chosen it

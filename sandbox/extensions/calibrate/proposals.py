@@ -25,7 +25,15 @@ from sandbox.client.bodies import payment_body, standing_order_body
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
 from sandbox.extensions.calibrate.comparison import compare, read_own_facts
-from sandbox.extensions.calibrate.endings import ENDINGS, SIGN, PaymentEnding, is_initiation, play_ending, with_version
+from sandbox.extensions.calibrate.endings import (
+    ENDINGS,
+    SIGN,
+    PaymentEnding,
+    describe_ending,
+    is_initiation,
+    play_ending,
+    with_version,
+)
 from sandbox.extensions.calibrate.played_bank import ADDRESS, OwnReply
 from sandbox.extensions.calibrate.playing import RecordedStep, Scene
 from sandbox.extensions.calibrate.reconstruction import read_sca_token
@@ -148,7 +156,7 @@ def play_candidate(
     met, replies = set[str](), list[OwnReply]()
 
     def play(call: RecordedCall, at: datetime) -> OwnReply:
-        met.update(player.list_met())  # also by an act of the customer since the last call
+        met.update(player.list_met())  # those that an act of the customer has read since
         result = player.play(source._replace(call=call, at=at))
         met.update(result.met)
         return result.reply
@@ -320,7 +328,7 @@ def make_proposal(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
     used = {*names.values(), *(["request_id"] if candidate.is_same_id else [])}
     used |= {"signed"} if "signature" in calls[-1].headers else set()
     notes = [f"{name.upper()}: {meaning}" for name, meaning in MEANINGS.items() if name in used]
-    notes += [candidate.ending.note] if is_initiation(calls[-1]) else []
+    notes += [describe_ending(candidate.ending, calls[-1])] if is_initiation(calls[-1]) else []
     curl = "; ".join(write_curl(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
     python = ", ".join(write_python(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
     if candidate.wait:

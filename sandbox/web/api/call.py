@@ -53,6 +53,7 @@ class Call:
     challenge: tuple[str, str] | None = None
     grant: Grant | None = None  # what the token allows
     subject: str | None = None  # the id of the payment, standing order or file that the call is about
+    has_entered: bool = False  # whether the call entered the world, where the bank's checks run
 
     def __post_init__(self) -> None:
         self.environ = self.request.environ

@@ -89,14 +89,11 @@ class CallRecord(NamedTuple):
     subject: str | None = None
     variants: tuple[tuple[str, str], ...] = ()  # in force
     met: frozenset[str] = frozenset()  # the axes whose value it read, if variants are in force
+    has_entered: bool = False  # whether the bank's checks of the client ran
 
     @property
     def status(self) -> int:
         return self.response.status_code
-
-    @property
-    def has_entered(self) -> bool:
-        return self.client is not None
 
 
 def record_call(observers: "Observers", world: str, environ: dict[str, Any], response: Response) -> CallRecord:
@@ -138,7 +135,8 @@ def _list_facts(call: Call) -> tuple[Any, ...]:
     variants = call.decisions.variants
     axes_met = frozenset(call.world.axes.end_call()) if variants else frozenset()
     client = getattr(call, "client", None)
-    return call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject, variants, axes_met
+    facts = call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject
+    return *facts, variants, axes_met, call.has_entered
 
 
 def read_request_id(environ: dict[str, Any]) -> str:

@@ -100,7 +100,7 @@ def read_header(value: str) -> bytes:
     if len(value) > LONGEST:
         raise Untrusted("the header is too long")
     if "," in value:
-        raise Untrusted("the header was sent twice")
+        raise Untrusted("the header has a comma, as if it was sent twice")
     if value.startswith("-----BEGIN"):
         return unquote_to_bytes(value)
     try:

@@ -324,5 +324,6 @@ def pass_request_checks(call: Call) -> None:
 
 
 def pass_client_checks(bank: Bank, call: Call) -> None:
+    call.has_entered = True
     for check in CHECKS[call.operation.name][1]:
         check(call, bank)

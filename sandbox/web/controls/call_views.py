@@ -237,14 +237,14 @@ def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMa
 
 def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
     """Raises a Refusal unless some calls fit the matchers one after the other. Other calls may come between these
-    calls. Looks for the earliest order of calls that certainly fit, and for the earliest order in which calls also may
-    possibly fit. If only the second exists, the Refusal says that contents are not stored."""
+    calls. Looks for the earliest order of calls that certainly fit, and for the earliest order that may also use calls
+    which possibly fit. If only the second exists, the Refusal says that contents are not stored."""
     certain_end: int | None = 0  # the last call so far of the first order, or None if there is none
     possible_end = 0  # the last call so far of the second order
-    unknown: list[Exchange] = []
+    unknown: dict[int, Exchange] = {}  # by number
     for number, matcher in enumerate(matchers, 1):
         certain, possible = calls.find(matcher, possible_end)
-        unknown += [call for call in possible if call not in unknown]
+        unknown |= {call.seq: call for call in possible}
         fitting = [call.seq for call in certain + possible]
         if not fitting:
             behind = f"after call {possible_end} " if possible_end else ""
@@ -254,7 +254,7 @@ def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
             certain_end = next((call.seq for call in certain if call.seq > certain_end), None)
         possible_end = min(fitting)
     if certain_end is None:
-        _demand_contents(unknown)
+        _demand_contents(list(unknown.values()))
 
 
 def _describe(call: Exchange) -> str:

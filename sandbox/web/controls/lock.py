@@ -159,11 +159,11 @@ def find_network(address: str) -> str:
 
 
 def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
-    """Makes the application check Host, Origin and key of each call before its view runs. Does not check the routes in
-    `bank`, nor unknown paths that are not below `/_sandbox`. The routes in `pages` are pages of the console. Their key
-    is not checked here, because they ask for it themselves. All other routes need the key, if the server has one. A
-    browser that opens the documentation without the key is redirected to the console's form for the key. Any other call
-    without the key is refused."""
+    """Makes the application check Host, content type, Origin and key of each call before its view runs. Does not check
+    the routes in `bank`, nor unknown paths that are not below `/_sandbox`. The routes in `pages` are pages of the
+    console. Their key is not checked here, because they ask for it themselves. All other routes need the key, if the
+    server has one. A browser that opens the documentation without the key is redirected to the console's form for the
+    key. Any other call without the key is refused."""
     app.extensions[ATTEMPTS] = attempts
 
     def demand_entry() -> Response | None:

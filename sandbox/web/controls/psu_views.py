@@ -56,9 +56,9 @@ def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
             raise Refusal(Error.INPUT_MISSING, input="address")
         token, state = body["address"]
         customer = body.get("customer")
-        if customer is not None:
+        if customer is not None:  # the verb does not check it: stored acts are replayed to the same outcome
             world.ask(
-                lambda bank: psu_actions.demand_concerned(bank, token, signing.demand_customer(bank, customer).id)
+                lambda bank: psu_actions.demand_owner_or_signer(bank, token, signing.demand_customer(bank, customer).id)
             )
         return _redirect_row(choose_way_back(world, world.act(psu_actions.refuse, token, customer, state)))
     for name in body:
