@@ -143,22 +143,16 @@ def test_without_what_customers_did_nothing_wrong_is_decided() -> None:
     assert len(found.decided) > 30
 
 
-def test_without_what_customers_did_the_details_say_who_paid() -> None:
-    """So the payment is debited where the recording shows its line, and the list of transactions proves something."""
-    found = found_in(without_customers(record({"item_amount": "string"}, ("pays", "reads"))))
-    assert found.outside == []
-    assert found.decided["item_amount"].value == "string"
-    assert wrong_in(found, {"item_amount": "string"}) == {}
-
-
-def test_a_masked_recording_of_the_default_bank_is_explained() -> None:
-    """Masks leave the words of the interface, and names and communications are those of the recording."""
-    entries = without_customers(record({}, ("pays", "reads")))
-    recording = read_recording(har(entries))
+def test_without_what_customers_did_the_details_of_a_masked_recording_say_who_paid() -> None:
+    """So the payment is debited where the recording shows its line. Masks leave the words of the interface, and names
+    and communications are those of the recording."""
+    true = {"item_amount": "string"}
+    recording = read_recording(har(without_customers(record(true, ("pays", "reads")))))
     masker = Masker(make_own_pseudonyms(load("default").fixtures), [recording.calls[0].host], "/worlds/hidden")
     found = calibrate_calls([masker.mask(call) for call in recording.calls])
     assert found.outside == []
-    assert wrong_in(found, {}) == {}
+    assert found.decided["item_amount"].value == "string"
+    assert wrong_in(found, true) == {}
 
 
 def test_without_what_customers_did_a_masked_recording_with_gaps_decides_nothing_wrong(hidden: Entries) -> None:
